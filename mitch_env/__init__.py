@@ -1,0 +1,52 @@
+"""mitch-env: reinforcement-learning environments for the card games Mitch.
+
+``make(game, **options)`` gives a PettingZoo environment, :class:`Batch` many tables in one call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .aec import Snapshot, TableEnv
+from .batch import Batch
+from .errors import IllegalActionError, OptionsError
+from .game import Game
+from .registry import GAMES, get_game
+
+__version__ = "0.1.0"
+__all__ = [
+    "GAMES",
+    "Batch",
+    "Game",
+    "IllegalActionError",
+    "OptionsError",
+    "Snapshot",
+    "TableEnv",
+    "get_game",
+    "make",
+]
+
+
+def make(game: str | Game, options: Any = None, **settings: Any) -> TableEnv:
+    """The PettingZoo environment of a game.
+
+    Args:
+        game: ``mitch_jp``, ``mitch_ru``, ``mitch_original``, or a :class:`Game`.
+        options: The rules as a mapping or an options object.
+        **settings: Options by name, and ``reward``, ``seats_encoded``, ``render_mode``, ``render_seat``
+            (:class:`TableEnv`).
+    """
+    return TableEnv(get_game(game), options, **settings)
+
+
+def _register() -> None:
+    """Makes every game known to PettingZoo as ``mitch_env/NAME-v0``."""
+    from pettingzoo import aec_registry, register
+
+    for game in GAMES.values():
+        env_id = f"mitch_env/{game.name}-v0"
+        if env_id not in aec_registry:
+            register("aec", env_id, entry_point=f"mitch_env.{game.env_name}:env")
+
+
+_register()

@@ -1,0 +1,392 @@
+"""One table of any game as a PettingZoo AEC environment."""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from pettingzoo import AECEnv
+
+from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, next_seed, stream
+from .errors import IllegalActionError
+from .game import NOBODY, PHASE_DEAL, Game, Table
+from .jit import kernel_view
+from .kernels import AT_DEAL, ILLEGAL, kernels_of
+from .layout import Layout
+from .log import DealLog
+from .options import check_choice, check_int
+
+RENDER_MODES = ("ansi", "human", "rgb_array")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A table at one moment, as ``TableEnv.snapshot`` returns it and ``restore`` takes it.
+
+    Attributes:
+        table: One row of the game's table dtype.
+        log: What was dealt and played so far, or None for a table that was not played (a redealt one).
+    """
+
+    table: np.recarray
+    log: tuple[DealLog, ...] | None
+
+
+class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
+    """One table of a game, for PettingZoo.
+
+    Order and legality are checked here, so no wrapper is needed. Observations are
+    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}``; the mask is all zero for a seat that is not
+    to act. ``agent_selection`` is always the seat that must answer now. All agents stay until the match is over and
+    then terminate in the same step.
+
+    Args:
+        game: The game.
+        options: Options by name, or an options object.
+        reward: ``points`` (the game's own, when a deal is scored), ``relative`` (points minus the mean over the seats) or
+            ``outcome`` (at the match's end).
+        seats_encoded: Number of seats that observations and actions are numbered for; by default the players.
+        render_mode: None, ``ansi``, ``human`` or ``rgb_array``.
+        render_seat: From which seat the table is rendered: a seat, or None for whoever is to act.
+        **changes: Options by name.
+
+    Raises:
+        OptionsError: If an option is unknown or a value is not allowed.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        options: Any = None,
+        *,
+        reward: str = "points",
+        seats_encoded: int | None = None,
+        render_mode: str | None = None,
+        render_seat: int | None = None,
+        **changes: Any,
+    ) -> None:
+        super().__init__()
+        self.game = game
+        self.options = game.options(options, **changes)
+        self.reward = reward
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = render_mode
+        self.render_seat = None if render_seat is None else check_int("render_seat", render_seat, 0, self.options.players - 1)
+        self.metadata = {
+            "name": game.env_name,
+            "render_modes": list(RENDER_MODES),
+            "render_fps": 2,
+            "is_parallelizable": True,
+        }
+        self._tables = game.new_tables(
+            [self.options], seeds=match_seeds(None, 1), reward=reward, seats_encoded=seats_encoded, stop_at_deal=True
+        )
+        self._take_kernels()
+        rules = game.rules
+        seats = int(self._tables[0].seats_encoded)
+        self._size = rules.layout(seats).size
+        self._state_size = rules.state_layout(seats).size
+        self._n_actions = rules.n_actions(seats)
+        self.possible_agents = [f"player_{seat}" for seat in range(self.options.players)]
+        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._observation_space = gymnasium.spaces.Dict(
+            OrderedDict(
+                observation=gymnasium.spaces.Box(0.0, 1.0, (self._size,), np.float32),
+                action_mask=gymnasium.spaces.Box(0, 1, (self._n_actions,), np.int8),
+            )
+        )
+        self._action_space: gymnasium.spaces.Space[Any] = gymnasium.spaces.Discrete(self._n_actions)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self._observation_space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, self._action_space)
+        self.state_space = gymnasium.spaces.Box(0.0, 1.0, (self._state_size,), np.float32)
+        self.agents: list[str] = []
+        self.agent_selection = self.possible_agents[0]
+        self.infos: dict[str, dict[str, Any]] = {}
+        self._has_seed = False
+        self._log: list[DealLog] | None = None
+
+    def _take_kernels(self) -> None:
+        self._raw = kernel_view(self._tables)
+        self._kernels = kernels_of(self.game.rules)
+        self._step_one = self._kernels.step_one
+        self._view_one = self._kernels.view_one
+
+    # --- The AEC interface.
+
+    def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
+        """The same space object for every agent and call."""
+        return self._observation_space
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
+        """The same space object for every agent and call."""
+        return self._action_space
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """A new match.
+
+        Args:
+            seed: The match: an integer from 0 to 2**64 - 1 makes the same deals each time. None goes on from the last match
+                (from fresh entropy the first time).
+            options: Ignored; the rules are fixed when the environment is made.
+        """
+        table = self._tables[0]
+        if seed is not None:
+            table.seed = np.uint64(checked_seed(seed))
+        elif self._has_seed:
+            table.seed = next_seed(np.uint64(table.seed))
+        self._has_seed = True
+        self._log = []
+        self._kernels.start_one(self._raw)
+        agents = self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(agents, 0.0)
+        self.terminations = dict.fromkeys(agents, False)
+        self.truncations = dict.fromkeys(agents, False)
+        self.infos = {agent: {} for agent in agents}
+        self._rewards_are_zero = True
+        self._skip_agent_selection = None
+        if not self._deal():
+            self._pay()
+            self._end()
+
+    def step(self, action: int | None) -> None:
+        """Plays ``action`` for ``agent_selection``, and all that follows by itself.
+
+        Raises:
+            IllegalActionError: If the action is not legal now; nothing has changed then.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        try:
+            number = operator.index(action)  # type: ignore[arg-type]
+        except TypeError:
+            raise IllegalActionError(self._refusal(repr(action))) from None
+        actor = self._step_one(self._raw, number) if -1 << 63 <= number < 1 << 63 else ILLEGAL
+        if actor == ILLEGAL:
+            raise IllegalActionError(self._refusal(number))
+        if self._log is not None:
+            self._log[-1].actions.append(number)
+        self._cumulative_rewards[agent] = 0.0
+        if actor >= 0:
+            if not self._rewards_are_zero:
+                self._clear_rewards()
+            self.agent_selection = self.possible_agents[actor]
+        else:
+            is_live = actor == AT_DEAL and self._deal()
+            self._pay()
+            if not is_live:
+                self._end()
+        if self.render_mode == "human":
+            self.render()
+
+    def last(self, observe: bool = True) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
+        """Observation, cumulative reward, terminated, truncated and info of ``agent_selection``."""
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What a seat sees, at any time, in fresh arrays."""
+        observation = np.empty(self._size, np.float32)
+        mask = np.empty(self._n_actions, np.int8)
+        self._view_one(self._raw, self._seat_of[agent], observation, mask)
+        return {"observation": observation, "action_mask": mask}
+
+    def state(self) -> np.ndarray:
+        """The full view (all hands, the stock, the public facts) for centralised critics: float32 in [0, 1]."""
+        out = np.empty(self._state_size, np.float32)
+        self._kernels.state_one(self._raw, out)
+        return out
+
+    def render(self) -> str | np.ndarray | None:
+        """The table as text (``ansi``), as a picture (``rgb_array``, uint8[height, width, 3]), or printed (``human``)."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() without a render_mode does nothing: make the env with render_mode='ansi', say")
+            return None
+        table = self._tables[0]
+        seat = self.render_seat
+        if seat is None and table.actor != NOBODY:
+            seat = int(table.actor)
+        if self.render_mode == "rgb_array":
+            return np.asarray(self.game.rules.draw_table(table, seat))
+        text = self.game.rules.describe(table, seat)
+        if self.render_mode == "ansi":
+            return text
+        print(text, flush=True)
+        return None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    # --- What happens around a decision.
+
+    def _deal(self) -> bool:
+        """Deals until somebody must decide; False if the match is over."""
+        table = self._tables[0]
+        while table.phase == PHASE_DEAL:
+            self._kernels.shuffle_one(self._raw)
+            if self._log is not None:
+                self._log.append(DealLog(self._tables.copy(), []))
+            self._kernels.open_one(self._raw)
+        if table.actor == NOBODY:
+            return False
+        self.agent_selection = self.possible_agents[table.actor]
+        return True
+
+    def _pay(self) -> None:
+        """Hands out what the table has paid since the last decision."""
+        reward = self._tables[0].reward
+        for seat, agent in enumerate(self.possible_agents):
+            self.rewards[agent] = float(reward[seat])
+        self._rewards_are_zero = False
+        self._accumulate_rewards()
+
+    def _clear_rewards(self) -> None:
+        for agent in self.rewards:
+            self.rewards[agent] = 0.0
+        self._rewards_are_zero = True
+
+    def _end(self) -> None:
+        """All agents terminate, or are truncated, together."""
+        ends = self.truncations if self._tables[0].truncated else self.terminations
+        for agent in self.agents:
+            ends[agent] = True
+        self.agent_selection = self.agents[0]
+
+    def _refusal(self, action: Any) -> str:
+        table = self._tables[0]
+        rules = self.game.rules
+        known = isinstance(action, int) and 0 <= action < self._n_actions
+        tried = f"{rules.action_name(table, action)} (action {action})" if known else f"{action} is no action of this game"
+        legal = ", ".join(self.legal_moves())
+        return f"seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
+
+    # --- Beyond PettingZoo: words, records, snapshots.
+
+    @property
+    def table(self) -> Table:
+        """The table itself (an ``np.record``): everything, hidden cards included."""
+        return self._tables[0]
+
+    def legal_moves(self) -> list[str]:
+        """The legal moves of the seat that is to act, in words."""
+        mask = np.zeros(self._n_actions, np.uint8)
+        self.game.rules.legal_actions(self._tables[0], mask)
+        return [self.action_name(int(action)) for action in np.flatnonzero(mask)]
+
+    def action_name(self, action: int) -> str:
+        """An action in words, such as ``play 9H``."""
+        return self.game.rules.action_name(self._tables[0], action)
+
+    def parse_action(self, text: str) -> int:
+        """The action that words stand for now; ``ValueError`` with a sentence if they are no move."""
+        return self.game.rules.parse_action(self._tables[0], text)
+
+    def observation_layout(self) -> Layout:
+        """Names, slices and meaning of the blocks of ``observation``."""
+        return self.game.rules.layout(int(self._tables[0].seats_encoded))
+
+    def state_layout(self) -> Layout:
+        """Names, slices and meaning of the blocks of ``state()``."""
+        return self.game.rules.state_layout(int(self._tables[0].seats_encoded))
+
+    def record(self, agents: list[str] | None = None, legal: bool = False) -> dict[str, Any]:
+        """What was dealt and played so far, in the record format (docs/records.md).
+
+        Args:
+            agents: The names to write for the seats; by default ``None`` for each.
+            legal: Whether each move comes with all legal moves.
+
+        Raises:
+            ValueError: If the table was not played from its deal (``restore`` of a redealt table), or not reset yet.
+        """
+        if self._log is None:
+            raise ValueError("there is nothing to record: the table was not played from its deal; call reset() first")
+        from .records import record_of
+
+        return record_of(self.game, self.options, self._log, agents=agents, legal=legal)
+
+    def snapshot(self) -> Snapshot:
+        """The table at this moment, for :meth:`restore`."""
+        log = None if self._log is None else tuple(deal.copy() for deal in self._log)
+        return Snapshot(self._tables.copy(), log)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Goes on from a snapshot of this or another environment of the same game and number of seats.
+
+        Cumulative rewards start anew at 0.
+        """
+        if not isinstance(snapshot, Snapshot) or snapshot.table.dtype != self._tables.dtype:
+            raise ValueError(f"restore takes what snapshot() or redeal_hidden() returned, got {type(snapshot).__name__}")
+        if snapshot.table[0].players != self.options.players or snapshot.table[0].seats_encoded != self.table.seats_encoded:
+            raise ValueError(
+                f"the snapshot has {snapshot.table[0].players} players, encoded as {snapshot.table[0].seats_encoded}; "
+                f"this environment has {self.options.players}, encoded as {self.table.seats_encoded}"
+            )
+        self._tables[0] = snapshot.table[0]
+        self._log = None if snapshot.log is None else [deal.copy() for deal in snapshot.log]
+        self._has_seed = True
+        self.agents = self.possible_agents[:]
+        self.rewards = {agent: float(self.table.reward[seat]) for agent, seat in self._seat_of.items()}
+        self._rewards_are_zero = False
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None
+        if self.table.actor == NOBODY:
+            self._end()
+        else:
+            self.agent_selection = self.possible_agents[self.table.actor]
+
+    def clone(self, key: int | None = None) -> TableEnv:
+        """An independent copy in the same position.
+
+        Args:
+            key: If given, chance goes on differently in the copy: later deals follow from the key, so that nothing about the
+                future of this table can be learnt from it.
+        """
+        twin = object.__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        if key is not None:
+            twin.table.rng = stream(mix(np.uint64(checked_seed(key, "key"))), REDEAL_STREAM)
+            twin.table.seed = mix(np.uint64(twin.table.rng))
+        return twin
+
+    def redeal_hidden(self, seat: int, key: int) -> Snapshot:
+        """A world that ``seat`` cannot tell from this one: what it has not seen is drawn anew, for :meth:`restore`."""
+        check_int("seat", seat, 0, self.options.players - 1)
+        tables = self._tables.copy()
+        keys = np.array([checked_seed(key, "key")], np.uint64)
+        self._kernels.redeal(kernel_view(tables), seat, keys)
+        return Snapshot(tables, None)
+
+    # --- Copies go on with the same game.
+
+    def __getstate__(self) -> dict[str, Any]:
+        import copy
+
+        compiled = ("_raw", "_kernels", "_step_one", "_view_one")
+        shared = ("game", "options", "_observation_space", "_action_space", "observation_spaces", "action_spaces")
+        state = {name: value for name, value in self.__dict__.items() if name not in compiled}
+        return {name: value if name in shared else copy.deepcopy(value) for name, value in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._take_kernels()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TableEnv:
+        return self.clone()

@@ -1,0 +1,239 @@
+"""Many tables of any game, stepped in one call."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from .chance import checked_seed, match_seeds
+from .errors import IllegalActionError
+from .game import NOBODY, Game
+from .jit import kernel_view
+from .kernels import kernels_of
+from .layout import Layout
+from .options import check_int
+from .registry import get_game
+
+
+class Batch:
+    """``n`` tables of a game, each with its own seed, dealt anew by themselves when a match is over.
+
+    All results lie in buffers that the batch owns and writes in place: no call after the first allocates memory, and
+    ``torch.from_numpy`` shares it. Copy what you want to keep beyond the next ``step``.
+
+    Attributes:
+        tables: The tables (``np.recarray``), hidden cards included.
+        actor: int8[n], the seat that must answer at each table.
+        observation: float32[n, size] in [0, 1], what that seat sees.
+        mask: bool[n, actions], what it may do.
+        reward: float32[n, seats], what the last ``step`` paid each seat, of the match that was played in it.
+        terminated: bool[n], whether the last ``step`` ended the match; ``observation``, ``mask`` and ``actor`` then belong
+            to the next match already.
+        truncated: bool[n], likewise for matches that hit a limit.
+
+    Args:
+        game: A game or its name.
+        n: The number of tables; may be left out if ``options`` is a sequence.
+        options: The rules: a mapping, an options object, or a sequence of ``n`` of them (tables may differ in rules and
+            players).
+        seed: One integer for all, or ``n`` integers (match seeds, as ``env.reset`` takes them); None draws fresh ones.
+        reward: ``points``, ``relative`` or ``outcome``.
+        seats_encoded: Seats that observations and actions are numbered for; by default the most players of any table.
+        threads: How many threads share the work of one call. The interpreter lock is released in every call.
+        check: Whether ``step`` checks that every action is legal before anything is played.
+        **changes: Options by name, for all tables.
+
+    Raises:
+        OptionsError: If an option is unknown or a value is not allowed.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        n: int | None = None,
+        *,
+        options: Any = None,
+        seed: int | Sequence[int] | np.ndarray | None = None,
+        reward: str = "points",
+        seats_encoded: int | None = None,
+        threads: int = 1,
+        check: bool = True,
+        **changes: Any,
+    ) -> None:
+        self.game = get_game(game)
+        self.options = self._options_of_tables(n, options, changes)
+        n = len(self.options)
+        self.threads = check_int("threads", threads, 1, 1024)
+        self.check = check
+        self.tables = self.game.new_tables(self.options, seeds=match_seeds(seed, n), reward=reward, seats_encoded=seats_encoded)
+        self.seats = int(self.tables[0].seats_encoded)
+        rules = self.game.rules
+        self.actor = np.zeros(n, np.int8)
+        self.observation = np.zeros((n, rules.layout(self.seats).size), np.float32)
+        self._mask = np.zeros((n, rules.n_actions(self.seats)), np.uint8)
+        self.mask = self._mask.view(np.bool_)
+        self.reward = np.zeros((n, self.seats), np.float32)
+        self._terminated = np.zeros(n, np.uint8)
+        self._truncated = np.zeros(n, np.uint8)
+        self.terminated = self._terminated.view(np.bool_)
+        self.truncated = self._truncated.view(np.bool_)
+        self._policy = np.zeros(n, np.uint64)
+        self._actions = np.zeros(n, np.int64)
+        self._all_rows = np.arange(n, dtype=np.int64)
+        self._pool: ThreadPoolExecutor | None = None
+        self._take_kernels()
+        self._begin(self._all_rows)
+
+    def _options_of_tables(self, n: int | None, options: Any, changes: Mapping[str, Any]) -> list[Any]:
+        if isinstance(options, Sequence) and not isinstance(options, str):
+            if n is not None and n != len(options):
+                raise ValueError(f"n={n}, but options are given for {len(options)} tables")
+            if not options:
+                raise ValueError("options must name at least one table")
+            return [self.game.options(one, **changes) for one in options]
+        if n is None:
+            raise ValueError("n, the number of tables, is needed unless options is a sequence")
+        return [self.game.options(options, **changes)] * check_int("n", n, 1, 1 << 31)
+
+    def _take_kernels(self) -> None:
+        self._raw = kernel_view(self.tables)
+        self._kernels = kernels_of(self.game.rules)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return self._mask.shape[1]
+
+    def observation_layout(self) -> Layout:
+        """Names, slices and meaning of the blocks of ``observation``."""
+        return self.game.rules.layout(self.seats)
+
+    def reset(self, rows: Any = None, seed: int | Sequence[int] | np.ndarray | None = None) -> None:
+        """A new match at some tables, or all.
+
+        Args:
+            rows: Indices of tables; None for all.
+            seed: One integer for all, or one match seed for each of them; None goes on with new seeds drawn from entropy.
+        """
+        where = self._rows(rows)
+        self.tables.seed[where] = match_seeds(seed, len(where))
+        self._begin(where)
+
+    def step(self, actions: Any, rows: Any = None) -> None:
+        """Plays one decision at each table, or at some, and writes the results into the batch's buffers.
+
+        Args:
+            actions: Integers, one for each table (or each of ``rows``).
+            rows: Indices of tables, none twice; None for all. Buffers of the other tables stay as they are.
+
+        Raises:
+            IllegalActionError: If an action is not legal at its table (with ``check``); nothing has been played then.
+        """
+        where = self._rows(rows)
+        chosen = np.asarray(actions)
+        if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions must be {len(where)} integers, got {chosen.dtype} of shape {chosen.shape}")
+        chosen = np.ascontiguousarray(chosen, np.int64)
+        if self.check:
+            first = self._kernels.check_rows(self._raw, where, chosen)
+            if first >= 0:
+                raise IllegalActionError(self._refusal(int(where[first]), int(chosen[first])))
+        self._share(self._step_range, where, chosen)
+
+    def random_actions(self, rows: Any = None) -> np.ndarray:
+        """A uniform legal action for each table (int64), from a stream of its own that starts with each match's seed.
+
+        With ``rows=None`` the answer lies in a buffer that the next call overwrites.
+        """
+        where = self._rows(rows)
+        out = self._actions if rows is None else np.empty(len(where), np.int64)
+        self._kernels.pick_rows(self._raw, where, self._policy, out)
+        return out
+
+    def snapshot(self, rows: Any = None) -> np.recarray:
+        """Copies of the tables, for :meth:`restore`."""
+        return np.array(self.tables[self._rows(rows)]).view(np.recarray)
+
+    def restore(self, snapshot: np.ndarray, rows: Any = None) -> None:
+        """Puts tables back (from ``snapshot``, or worlds made by ``redeal_hidden``) and writes what is seen there."""
+        where = self._rows(rows)
+        if getattr(snapshot, "dtype", None) != self.tables.dtype or len(snapshot) != len(where):
+            raise ValueError(f"restore needs {len(where)} tables of {self.game.name}, as snapshot() returns them")
+        if np.any(snapshot["seats_encoded"] != self.seats):
+            raise ValueError(f"the snapshot's tables are not encoded for {self.seats} seats")
+        self.tables[where] = snapshot
+        self._share(self._view_range, where, self._actions)
+
+    def redeal_hidden(self, seat: int, key: int, rows: Any = None) -> np.recarray:
+        """Worlds that ``seat`` cannot tell from the tables: what it has not seen is drawn anew, differently for each row."""
+        check_int("seat", seat, 0, self.seats - 1)
+        worlds = self.snapshot(rows)
+        keys = match_seeds(checked_seed(key, "key"), len(worlds))
+        self._kernels.redeal(kernel_view(worlds), seat, keys)
+        return worlds
+
+    # --- Inside.
+
+    def _rows(self, rows: Any) -> np.ndarray:
+        if rows is None:
+            return self._all_rows
+        where = np.ascontiguousarray(rows, np.int64)
+        if where.ndim != 1 or (len(where) and (where.min() < 0 or where.max() >= len(self))):
+            raise ValueError(f"rows must be indices from 0 to {len(self) - 1}, got {rows!r:.80}")
+        return where
+
+    def _begin(self, where: np.ndarray) -> None:
+        self._kernels.reset_rows(self._raw, where, self._policy)
+        self.reward[where] = 0.0
+        self._terminated[where] = 0
+        self._truncated[where] = 0
+        self._share(self._view_range, where, self._actions)
+
+    def _step_range(self, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
+        kernels = self._kernels
+        kernels.step_rows(self._raw, where, lo, hi, actions, self.reward, self._terminated, self._truncated, self._policy)
+        kernels.view_rows(self._raw, where, lo, hi, self.observation, self._mask, self.actor)
+
+    def _view_range(self, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
+        self._kernels.view_rows(self._raw, where, lo, hi, self.observation, self._mask, self.actor)
+
+    def _share(self, work: Any, where: np.ndarray, actions: np.ndarray) -> None:
+        """Does ``work`` over all of ``where``, split over the threads; the kernels release the interpreter lock."""
+        n = len(where)
+        if self.threads == 1 or n < 2 * self.threads:
+            work(where, actions, 0, n)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1, "mitch_env")
+        cuts = [n * i // self.threads for i in range(self.threads + 1)]
+        others = [self._pool.submit(work, where, actions, lo, hi) for lo, hi in itertools.pairwise(cuts[1:])]
+        work(where, actions, 0, cuts[1])
+        for other in others:
+            other.result()
+
+    def _refusal(self, row: int, action: int) -> str:
+        table, rules = self.tables[row], self.game.rules
+        if table.actor == NOBODY:
+            return f"table {row}: the match is over and no later one asks anybody anything under these options"
+        legal = ", ".join(rules.action_name(table, int(one)) for one in np.flatnonzero(self._mask[row]))
+        known = 0 <= action < self.n_actions
+        tried = f"{rules.action_name(table, action)} (action {action})" if known else f"{action} is no action of this game"
+        return f"table {row}, seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        views = ("mask", "terminated", "truncated", "_raw", "_kernels")
+        return {name: value for name, value in self.__dict__.items() if name not in views} | {"_pool": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.mask = self._mask.view(np.bool_)
+        self.terminated = self._terminated.view(np.bool_)
+        self.truncated = self._truncated.view(np.bool_)
+        self._take_kernels()

@@ -1,0 +1,182 @@
+"""The one door to numba.
+
+``@rule`` marks a function of the rules: plain Python when Python calls it, compiled when a kernel calls it.
+``kernel`` compiles a loop over tables, once, for explicit types, and keeps the result on disk.
+
+Two things numba does not do by itself are done here. Its cache does not notice that a *called* function in another file
+was edited, so the cache folder is named after a hash of all sources that can be compiled into it. And it says nothing
+while it compiles for seconds, so the first use does.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import config as numba_config
+from numba.extending import intrinsic, overload, register_jitable
+
+#: numba's settings; read when used, since a caller may change them.
+config: Any = numba_config
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Folders of compiled code that are kept: one for each recent state of the sources.
+_CACHES_KEPT = 6
+
+
+def rule(function: F) -> F:
+    """Marks a function of the rules: Python runs it as it is, kernels compile it."""
+    marked: F = register_jitable(function)
+    return marked
+
+
+def wrapping_rule(function: F) -> F:
+    """Like :func:`rule`, for 64-bit arithmetic that is meant to wrap around: plain Python does not warn of it."""
+
+    @functools.wraps(function)
+    def plain(*args: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*args)
+
+    @overload(plain, strict=False)
+    def compiled(*args: Any) -> Any:
+        return function
+
+    return plain  # type: ignore[return-value]
+
+
+@intrinsic
+def _ctpop(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def _cttz(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        from llvmlite import ir
+
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), codegen
+
+
+def popcount(x: np.uint64) -> int:
+    """The number of bits set in ``x``."""
+    return int(x).bit_count()
+
+
+def lowest_bit(x: np.uint64) -> int:
+    """The index of the lowest bit set in ``x``, which must not be 0."""
+    word = int(x)
+    return (word & -word).bit_length() - 1
+
+
+@overload(popcount, strict=False)
+def _popcount(x: Any) -> Any:
+    return lambda x: _ctpop(np.uint64(x))  # type: ignore[call-arg]
+
+
+@overload(lowest_bit, strict=False)
+def _lowest_bit(x: Any) -> Any:
+    return lambda x: _cttz(np.uint64(x))  # type: ignore[call-arg]
+
+
+def kernel_view(tables: np.ndarray) -> np.ndarray:
+    """The same tables as kernels take them.
+
+    A plain structured array is passed on several times faster than a ``np.recarray``; with ``NUMBA_DISABLE_JIT=1``
+    kernels are Python and need the attributes of the latter.
+    """
+    return tables.view(np.recarray if config.DISABLE_JIT else np.ndarray)
+
+
+@functools.cache
+def _sources_hash(package: str) -> str:
+    digest = hashlib.sha256()
+    spec = importlib.util.find_spec(package)
+    roots = list(spec.submodule_search_locations or []) if spec else []
+    files = [path for root in roots for path in Path(root).rglob("*.py")]
+    if spec and spec.origin and not roots:
+        files = [Path(spec.origin)]
+    for path in sorted(files):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def cache_folder(package: str = "mitch_env") -> Path:
+    """Where code compiled for ``package`` is kept: under ``MITCH_ENV_CACHE``, else the user's cache folder."""
+    base = os.environ.get("MITCH_ENV_CACHE")
+    if base is None:
+        base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "mitch_env")
+    key = hashlib.sha256()
+    for name in sorted({"mitch_env", package}):
+        key.update(_sources_hash(name).encode())
+    # The same sources compile to other code under another numba, or with bounds checks.
+    key.update(f"{numba.__version__} {np.__version__} {config.BOUNDSCHECK} {config.OPT}".encode())
+    return Path(base) / f"{package}-{key.hexdigest()[:16]}"
+
+
+def _forget_old_caches(folder: Path) -> None:
+    package = folder.name.rpartition("-")[0]
+    siblings = sorted(folder.parent.glob(f"{package}-*"), key=lambda path: path.stat().st_mtime)
+    for stale in siblings[:-_CACHES_KEPT]:
+        shutil.rmtree(stale, ignore_errors=True)
+
+
+@contextmanager
+def _numba_cache_in(folder: Path) -> Iterator[None]:
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before
+
+
+@functools.cache
+def _say_once(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def kernel(function: F, signature: Any, what: str) -> F:
+    """Compiles ``function`` for one signature, or takes it from the cache.
+
+    Args:
+        function: A loop over tables, made in a factory that closes over ``@rule`` functions (numba caches such closures
+            across processes; closures over compiled functions it does not).
+        signature: The numba types of the arguments.
+        what: A name for the kernel, unique in its package. The first time it is compiled, a message on stderr says so.
+    """
+    if config.DISABLE_JIT:
+        return function
+    package = function.__module__.partition(".")[0]
+    folder = cache_folder(package)
+    marker = folder / f"{what.replace(' ', '-')}.ready"
+    is_first = not marker.exists()
+    if is_first:
+        _say_once(f"mitch_env: compiling the rules for this machine: some seconds, once; later starts take it from {folder}")
+    with _numba_cache_in(folder):
+        compiled: F = numba.njit(signature, cache=True, nogil=True)(function)
+    if is_first:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            marker.touch()
+            _forget_old_caches(folder)
+        except OSError:
+            pass  # An unwritable cache folder costs time at the next start, nothing else.
+    return compiled

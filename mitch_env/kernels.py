@@ -1,0 +1,245 @@
+"""Compiled loops over tables, made once for each set of rules.
+
+Two families: loops over rows for :class:`~mitch_env.batch.Batch`, and single steps for the AEC environment, the records and
+agents. Both call the very same rule functions.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numba
+from numba import types
+
+from .chance import POLICY_STREAM, advanced, mix, next_seed, stream
+from .game import PHASE_DEAL, PHASE_OVER, Rules
+from .jit import kernel
+
+#: What ``step_one`` returns besides a seat: between deals, after the match, or an illegal action.
+AT_DEAL, AT_END, ILLEGAL = -1, -2, -3
+#: Matches without a decision that a batch skips before it leaves a table over.
+MOST_SILENT = 64
+
+
+class Kernels:
+    """The kernels of one set of rules; each is compiled, or taken from the cache, when first used."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._tables = numba.from_dtype(rules.table_dtype)[::1]
+
+    @functools.cached_property
+    def step_one(self) -> Any:
+        """``(tables, action) -> actor``: one checked decision at ``tables[0]``, or ``AT_DEAL``, ``AT_END``, ``ILLEGAL``.
+
+        An illegal action leaves the table untouched.
+        """
+        apply_action, is_legal = self.rules.apply_action, self.rules.is_legal
+
+        def step_one(tables: Any, action: int) -> int:
+            s = tables[0]
+            if not is_legal(s, action):
+                return ILLEGAL
+            apply_action(s, action)
+            if s.phase == PHASE_DEAL:
+                return AT_DEAL
+            if s.phase == PHASE_OVER:
+                return AT_END
+            return int(s.actor)
+
+        return kernel(step_one, types.int64(self._tables, types.int64), f"{self.rules.name} step")
+
+    @functools.cached_property
+    def start_one(self) -> Any:
+        """``(tables)``: a new match from the seed of ``tables[0]``, before its first deal."""
+        start_match = self.rules.start_match
+
+        def start_one(tables: Any) -> None:
+            start_match(tables[0])
+
+        return kernel(start_one, types.void(self._tables), f"{self.rules.name} match")
+
+    @functools.cached_property
+    def shuffle_one(self) -> Any:
+        """``(tables)``: the chance of the next deal of ``tables[0]``."""
+        shuffle_deal = self.rules.shuffle_deal
+
+        def shuffle_one(tables: Any) -> None:
+            shuffle_deal(tables[0])
+
+        return kernel(shuffle_one, types.void(self._tables), f"{self.rules.name} shuffle")
+
+    @functools.cached_property
+    def open_one(self) -> Any:
+        """``(tables)``: from a fresh deal to the first decision of ``tables[0]``."""
+        open_deal = self.rules.open_deal
+
+        def open_one(tables: Any) -> None:
+            open_deal(tables[0])
+
+        return kernel(open_one, types.void(self._tables), f"{self.rules.name} deal")
+
+    @functools.cached_property
+    def view_one(self) -> Any:
+        """``(tables, seat, observation, mask)``: what ``seat`` sees of ``tables[0]``; the mask is 0 unless it is to act."""
+        observe, legal_actions = self.rules.observe, self.rules.legal_actions
+
+        def view_one(tables: Any, seat: int, observation: Any, mask: Any) -> None:
+            s = tables[0]
+            observe(s, seat, observation)
+            if seat == s.actor:
+                legal_actions(s, mask)
+            else:
+                for i in range(mask.shape[0]):
+                    mask[i] = 0
+
+        signature = types.void(self._tables, types.int64, types.float32[::1], types.int8[::1])
+        return kernel(view_one, signature, f"{self.rules.name} view")
+
+    @functools.cached_property
+    def state_one(self) -> Any:
+        """``(tables, out)``: the full view of ``tables[0]``."""
+        write_state = self.rules.write_state
+
+        def state_one(tables: Any, out: Any) -> None:
+            write_state(tables[0], out)
+
+        return kernel(state_one, types.void(self._tables, types.float32[::1]), f"{self.rules.name} state")
+
+    @functools.cached_property
+    def redeal(self) -> Any:
+        """``(tables, seat, keys)``: ``redeal_hidden`` for ``seat`` at each table, one key (uint64) each."""
+        redeal_hidden = self.rules.redeal_hidden
+
+        def redeal(tables: Any, seat: int, keys: Any) -> None:
+            for i in range(tables.shape[0]):
+                redeal_hidden(tables[i], seat, keys[i])
+
+        return kernel(redeal, types.void(self._tables, types.int64, types.uint64[::1]), f"{self.rules.name} redeal")
+
+    @functools.cached_property
+    def reset_rows(self) -> Any:
+        """``(tables, rows, policy)``: a new match from its seed at each of the rows, up to the first decision."""
+        start_match, shuffle_deal, open_deal = self.rules.start_match, self.rules.shuffle_deal, self.rules.open_deal
+
+        def reset_rows(tables: Any, rows: Any, policy: Any) -> None:
+            for k in range(rows.shape[0]):
+                i = rows[k]
+                s = tables[i]
+                start_match(s)
+                while s.phase == PHASE_DEAL and s.stop_at_deal == 0:
+                    shuffle_deal(s)
+                    open_deal(s)
+                policy[i] = stream(s.seed, POLICY_STREAM)
+
+        return kernel(
+            reset_rows, types.void(self._tables, types.int64[::1], types.uint64[::1]), f"{self.rules.name} batch reset"
+        )
+
+    @functools.cached_property
+    def step_rows(self) -> Any:
+        """``(tables, rows, lo, hi, actions, reward, terminated, truncated, policy)``: one decision at each of ``rows[lo:hi]``.
+
+        ``actions[k]`` belongs to ``rows[k]`` and is legal. A finished match is followed by the next one that asks anybody
+        anything (in some games a match can end without a decision); after ``MOST_SILENT`` that do not, the table stays over.
+        """
+        apply_action, start_match = self.rules.apply_action, self.rules.start_match
+        shuffle_deal, open_deal = self.rules.shuffle_deal, self.rules.open_deal
+
+        def step_rows(
+            tables: Any, rows: Any, lo: int, hi: int, actions: Any, reward: Any, terminated: Any, truncated: Any, policy: Any
+        ) -> None:
+            for k in range(lo, hi):
+                i = rows[k]
+                s = tables[i]
+                apply_action(s, actions[k])
+                while s.phase == PHASE_DEAL and s.stop_at_deal == 0:
+                    shuffle_deal(s)
+                    open_deal(s)
+                for seat in range(reward.shape[1]):
+                    reward[i, seat] = s.reward[seat]
+                is_over = s.phase == PHASE_OVER
+                terminated[i] = is_over and s.truncated == 0
+                truncated[i] = is_over and s.truncated != 0
+                tries = MOST_SILENT
+                while s.phase == PHASE_OVER and tries > 0:
+                    tries -= 1
+                    s.seed = next_seed(s.seed)
+                    start_match(s)
+                    while s.phase == PHASE_DEAL and s.stop_at_deal == 0:
+                        shuffle_deal(s)
+                        open_deal(s)
+                    policy[i] = stream(s.seed, POLICY_STREAM)
+
+        signature = types.void(
+            self._tables,
+            types.int64[::1],
+            types.int64,
+            types.int64,
+            types.int64[::1],
+            types.float32[:, ::1],
+            types.uint8[::1],
+            types.uint8[::1],
+            types.uint64[::1],
+        )
+        return kernel(step_rows, signature, f"{self.rules.name} batch step")
+
+    @functools.cached_property
+    def check_rows(self) -> Any:
+        """``(tables, rows, actions) -> k``: the first ``k`` whose action is illegal at its row, -1 if there is none."""
+        is_legal = self.rules.is_legal
+
+        def check_rows(tables: Any, rows: Any, actions: Any) -> int:
+            for k in range(rows.shape[0]):
+                if not is_legal(tables[rows[k]], actions[k]):
+                    return k
+            return -1
+
+        return kernel(
+            check_rows, types.int64(self._tables, types.int64[::1], types.int64[::1]), f"{self.rules.name} batch check"
+        )
+
+    @functools.cached_property
+    def view_rows(self) -> Any:
+        """``(tables, rows, lo, hi, observation, mask, actor)``: what the actor sees at each of ``rows[lo:hi]``."""
+        observe, legal_actions = self.rules.observe, self.rules.legal_actions
+
+        def view_rows(tables: Any, rows: Any, lo: int, hi: int, observation: Any, mask: Any, actor: Any) -> None:
+            for k in range(lo, hi):
+                i = rows[k]
+                s = tables[i]
+                actor[i] = s.actor
+                observe(s, s.actor, observation[i])
+                legal_actions(s, mask[i])
+
+        signature = types.void(
+            self._tables,
+            types.int64[::1],
+            types.int64,
+            types.int64,
+            types.float32[:, ::1],
+            types.uint8[:, ::1],
+            types.int8[::1],
+        )
+        return kernel(view_rows, signature, f"{self.rules.name} batch view")
+
+    @functools.cached_property
+    def pick_rows(self) -> Any:
+        """``(tables, rows, policy, out)``: a uniform legal action at each of the rows, from the tables' policy streams."""
+        pick_legal = self.rules.pick_legal
+
+        def pick_rows(tables: Any, rows: Any, policy: Any, out: Any) -> None:
+            for k in range(rows.shape[0]):
+                i = rows[k]
+                out[k] = pick_legal(tables[i], mix(policy[i]))
+                policy[i] = advanced(policy[i])
+
+        signature = types.void(self._tables, types.int64[::1], types.uint64[::1], types.int64[::1])
+        return kernel(pick_rows, signature, f"{self.rules.name} batch random choice")
+
+
+@functools.cache
+def kernels_of(rules: Rules) -> Kernels:
+    """The kernels of a set of rules, the same object for each call."""
+    return Kernels(rules)

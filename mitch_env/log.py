@@ -1,0 +1,24 @@
+"""What is kept of a match while it is played; ``records`` makes a record of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class DealLog:
+    """One deal of a match.
+
+    Attributes:
+        table: The table (one row) after the deal's chance, before the first turn; never changed.
+        actions: All decisions since.
+    """
+
+    table: np.recarray
+    actions: list[int] = field(default_factory=list)
+
+    def copy(self) -> DealLog:
+        """A copy that can be played on independently."""
+        return DealLog(self.table, list(self.actions))

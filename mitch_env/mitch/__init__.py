@@ -1,0 +1,1 @@
+"""Mitch: one engine for the Japanese, the Russian and the original tradition; see ``options.py`` for what tells them apart."""

@@ -1,0 +1,190 @@
+"""What a seat of Mitch sees, as float32 entries from 0 to 1, and the full view for centralised critics.
+
+``LAYOUT`` is the one list of blocks; ``observe`` writes them in that order, one function a block or two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..expand import expand
+from ..game import Table
+from ..jit import lowest_bit, popcount, rule
+from ..layout import Block, Layout
+from .actions import layable
+from .options import MAX_PLAYERS
+from .scoring import leader
+from .state import (
+    MAX_STOCK,
+    N_CARDS,
+    N_RANKS,
+    NO_CARDS,
+    PHASE_DRAW,
+    PHASE_PLAY,
+    column,
+    is_closed,
+    pile_set,
+    unseen,
+)
+
+_N_SUITS = 4
+
+BLOCKS = (
+    Block("hand", N_CARDS, "cards of the own hand"),
+    Block("layable", N_CARDS, "cards of the own hand that fit the own columns now"),
+    Block("discards", N_CARDS, "cards on the discard pile"),
+    Block("unseen", N_CARDS, "cards that lie in other hands, in the stock, or out of play: not seen by the observer"),
+    Block("top_discard", N_RANKS + _N_SUITS, "rank, then suit, of the top discard"),
+    Block("clock_aces", _N_SUITS, "suits whose ace lies face up as a clock card"),
+    Block("tableau", N_CARDS, "cards laid", per_seat=True),
+    Block("bottom", _N_SUITS, "for each suit: rank of the bottom card / 13 (A is 1), 0 for no column", per_seat=True),
+    Block("length", _N_SUITS, "for each suit: cards in the column / 13", per_seat=True),
+    Block("leads", _N_SUITS, "suits in which the seat has the best column now", per_seat=True),
+    Block("hand_size", 1, "cards in hand / (option hand_size + 1)", per_seat=True),
+    Block("total", 1, "match score t as 0.5 + 0.5 t / (20 + |t|)", per_seat=True),
+    Block("turn", 1, "whose turn it is", per_seat=True),
+    Block("dealer", 1, "who dealt", per_seat=True),
+    Block("taking_part", 1, "who plays this deal (not all in a play-off)", per_seat=True),
+    Block("waited", 1, "who has decided with the stock open and placed nothing while it was", per_seat=True),
+    Block("clock_seen", 5, "clock cards face up: 0 to 4"),
+    Block("clock_left", 5, "clock cards still to come until the stock closes: 0 to 4"),
+    Block("stock", 2, "cards in the stock / 56; whether the stock is closed"),
+    Block("phase", 2, "the decision of the seat whose turn it is: to draw or take; to lay or discard"),
+    Block("match", 3, "1 / (1 + regular deals after this one); whether this is a play-off; 1 / (1 + play-offs still possible)"),
+    Block("players", MAX_PLAYERS - 1, "option players: 2 to 5"),
+    Block("clock", 4, "option clock: joker, ace_stock, ace_deck, ace_hand"),
+    Block("clock_cards", 4, "option clock_cards: 1 to 4"),
+    Block(
+        "rules",
+        9,
+        "options: column_step is next_lower; must_place; take_discard; closer_plays; scoring is longest; "
+        "lost_column_penalty; tie_break is low; shortest_double; waiting_penalty",
+    ),
+    Block("sizes", 3, "options: hand_size / 52; suits / 4; ranks / 13"),
+)
+VERSION = 1
+
+STATE_BLOCKS = (
+    Block("hands", N_CARDS, "cards of each hand, seat 0 first", per_seat=True),
+    Block(
+        "stock_order",
+        MAX_STOCK,
+        "(card + 1) / 53 of each card in the stock, the next first, then 0; 1 is a joker",
+    ),
+)
+
+
+def layout(seats: int) -> Layout:
+    """The observation for a number of encoded seats."""
+    return Layout(VERSION, BLOCKS, seats)
+
+
+def state_layout(seats: int) -> Layout:
+    """The full view: all hands, the stock, and the observation of seat 0."""
+    view = Block("view_of_seat_0", layout(seats).size, "the observation of seat 0")
+    return Layout(VERSION, (*STATE_BLOCKS, view), seats)
+
+
+@rule
+def observe(s: Table, seat: int, out: np.ndarray) -> None:
+    """Writes what ``seat`` sees to ``out``, float32[layout.size], every entry."""
+    k = _write_cards(s, seat, out)
+    for i in range(k, out.shape[0]):
+        out[i] = 0.0
+    n = s.seats_encoded
+    for r in range(s.players):
+        other = (seat + r) % s.players
+        expand(s.tableau[other], out, k + N_CARDS * r, N_CARDS)
+        _write_columns(s, other, out, k + n * N_CARDS + _N_SUITS * r, n * _N_SUITS)
+        _write_seat(s, other, out, k + n * (N_CARDS + 3 * _N_SUITS) + r, n)
+    k += n * (N_CARDS + 3 * _N_SUITS + 6)
+    k = _write_deal(s, out, k)
+    _write_options(s, out, k)
+
+
+@rule
+def _write_cards(s: Table, seat: int, out: np.ndarray) -> int:
+    k = expand(s.hand[seat], out, 0, N_CARDS)
+    k = expand(layable(s, seat), out, k, N_CARDS)
+    k = expand(pile_set(s), out, k, N_CARDS)
+    k = expand(unseen(s, seat), out, k, N_CARDS)
+    for i in range(k, k + N_RANKS + _N_SUITS):
+        out[i] = 0.0
+    if s.pile_size > 0:
+        top = int(s.pile[s.pile_size - 1])
+        out[k + top % N_RANKS] = 1.0
+        out[k + N_RANKS + top // N_RANKS] = 1.0
+    k += N_RANKS + _N_SUITS
+    for suit in range(_N_SUITS):
+        out[k + suit] = np.float32(s.clock_up >> np.uint64(N_RANKS * suit) & np.uint64(1))
+    return k + _N_SUITS
+
+
+@rule
+def _write_columns(s: Table, seat: int, out: np.ndarray, k: int, stride: int) -> None:
+    """Bottom, length and lead of the columns of one seat; ``stride`` entries lie between the blocks."""
+    for suit in range(_N_SUITS):
+        ranks = column(s, seat, suit)
+        if ranks != NO_CARDS:
+            out[k + suit] = np.float32((lowest_bit(ranks) + 1) / N_RANKS)
+            out[k + stride + suit] = np.float32(popcount(ranks) / N_RANKS)
+            if leader(s, suit) == seat:
+                out[k + 2 * stride + suit] = 1.0
+
+
+@rule
+def _write_seat(s: Table, seat: int, out: np.ndarray, k: int, stride: int) -> None:
+    """The blocks with one entry for each seat."""
+    total = float(s.totals[seat])
+    out[k] = np.float32(popcount(s.hand[seat]) / (s.hand_size + 1))
+    out[k + stride] = np.float32(0.5 + 0.5 * total / (20.0 + abs(total)))
+    out[k + 2 * stride] = 1.0 if s.turn == seat else 0.0
+    out[k + 3 * stride] = 1.0 if s.dealer == seat else 0.0
+    out[k + 4 * stride] = np.float32(s.taking_part >> seat & 1)
+    out[k + 5 * stride] = np.float32(s.waited >> seat & 1)
+
+
+@rule
+def _write_deal(s: Table, out: np.ndarray, k: int) -> int:
+    out[k + s.clock_seen] = 1.0
+    out[k + 5 + max(0, s.clock_cards - s.clock_seen)] = 1.0
+    out[k + 10] = np.float32((s.stock_size - s.stock_next) / MAX_STOCK)
+    out[k + 11] = 1.0 if is_closed(s) else 0.0
+    out[k + 12] = 1.0 if s.phase == PHASE_DRAW else 0.0
+    out[k + 13] = 1.0 if s.phase == PHASE_PLAY else 0.0
+    out[k + 14] = np.float32(1.0 / (1.0 + max(0, s.deals - s.deals_done - 1)))
+    out[k + 15] = 1.0 if s.playoff > 0 else 0.0
+    out[k + 16] = np.float32(1.0 / (1.0 + s.playoffs - s.playoff))
+    return k + 17
+
+
+@rule
+def _write_options(s: Table, out: np.ndarray, k: int) -> None:
+    out[k + s.players - 2] = 1.0
+    out[k + 4 + s.clock] = 1.0
+    out[k + 8 + s.clock_cards - 1] = 1.0
+    k += 12
+    out[k] = s.column_step
+    out[k + 1] = s.must_place
+    out[k + 2] = s.take_discard
+    out[k + 3] = s.closer_plays
+    out[k + 4] = s.scoring
+    out[k + 5] = s.lost_column_penalty
+    out[k + 6] = s.tie_break
+    out[k + 7] = s.shortest_double
+    out[k + 8] = s.waiting_penalty
+    out[k + 9] = np.float32(s.hand_size / 52)
+    out[k + 10] = np.float32(s.suits / 4)
+    out[k + 11] = np.float32(s.ranks / 13)
+
+
+@rule
+def write_state(s: Table, out: np.ndarray) -> None:
+    """Writes the full view to ``out``, float32[state_layout.size], every entry."""
+    k = 0
+    for seat in range(s.seats_encoded):
+        k = expand(s.hand[seat] if seat < s.players else NO_CARDS, out, k, N_CARDS)
+    for i in range(MAX_STOCK):
+        at = s.stock_next + i
+        out[k + i] = np.float32((s.stock[at] + 1) / 53) if at < s.stock_size else np.float32(0.0)
+    observe(s, 0, out[k + MAX_STOCK :])

@@ -1,0 +1,1 @@
+"""Reference referees, written from the rules alone, that check the engines."""
