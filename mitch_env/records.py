@@ -290,6 +290,8 @@ class _Replay:
         if table.reshuffles != done:
             if done >= len(self.reshuffles):
                 raise _Impossible("a reshuffle happened here that the record does not have")
+            if rules.stock_words(table) != self.reshuffles[done]:
+                raise _Impossible(f"reshuffle {done + 1} is not an order of the cards that were shuffled here")
             self.arrange_reshuffle()
 
 
