@@ -228,7 +228,7 @@ def _moves(moves: list[str]) -> list[str]:
 
 
 def _wrapped(label: str, words: str, width: int = _LABEL_WIDTH) -> str:
-    first, *others = textwrap.wrap(words, _WIDTH - width)
+    first, *others = textwrap.wrap(words, _WIDTH - width, break_on_hyphens=False)
     return "\n".join([f"{label:<{width}}{first}", *(" " * width + line for line in others)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -63,8 +64,13 @@ def place_name(seat: int) -> str:
 
 def action_labels(seats: int) -> list[str]:
     """What each action means for a number of encoded seats; the others are counted clockwise from the actor: ``+1``."""
+    return list(_labels(seats))
+
+
+@functools.cache
+def _labels(seats: int) -> tuple[str, ...]:
     places = {TO_THE_CENTER: "center", 0: "self"} | {other: f"+{other}" for other in range(1, seats)}
-    return [_move_words(seats, action, places) for action in range(n_actions(seats))]
+    return tuple(_move_words(seats, action, places) for action in range(n_actions(seats)))
 
 
 def _move_words(seats: int, action: int, places: Mapping[int, str]) -> str:
