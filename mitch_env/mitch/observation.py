@@ -91,7 +91,7 @@ def observe(s: Table, seat: int, out: np.ndarray) -> None:
     k = _write_cards(s, seat, out)
     for i in range(k, out.shape[0]):
         out[i] = 0.0
-    n = s.seats_encoded
+    n = int(s.seats_encoded)
     for r in range(s.players):
         other = (seat + r) % s.players
         expand(s.tableau[other], out, k + N_CARDS * r, N_CARDS)
@@ -146,8 +146,8 @@ def _write_seat(s: Table, seat: int, out: np.ndarray, k: int, stride: int) -> No
 
 @rule
 def _write_deal(s: Table, out: np.ndarray, k: int) -> int:
-    out[k + s.clock_seen] = 1.0
-    out[k + 5 + max(0, s.clock_cards - s.clock_seen)] = 1.0
+    out[k + int(s.clock_seen)] = 1.0
+    out[k + 5 + max(0, int(s.clock_cards) - int(s.clock_seen))] = 1.0
     out[k + 10] = np.float32((s.stock_size - s.stock_next) / MAX_STOCK)
     out[k + 11] = 1.0 if is_closed(s) else 0.0
     out[k + 12] = 1.0 if s.phase == PHASE_DRAW else 0.0
@@ -160,9 +160,9 @@ def _write_deal(s: Table, out: np.ndarray, k: int) -> int:
 
 @rule
 def _write_options(s: Table, out: np.ndarray, k: int) -> None:
-    out[k + s.players - 2] = 1.0
-    out[k + 4 + s.clock] = 1.0
-    out[k + 8 + s.clock_cards - 1] = 1.0
+    out[k + int(s.players) - 2] = 1.0
+    out[k + 4 + int(s.clock)] = 1.0
+    out[k + 8 + int(s.clock_cards) - 1] = 1.0
     k += 12
     out[k] = s.column_step
     out[k + 1] = s.must_place

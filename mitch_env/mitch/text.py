@@ -10,7 +10,7 @@ import numpy as np
 from ..game import PHASE_DEAL, PHASE_OVER, Table
 from .actions import DISCARD, DRAW, N_ACTIONS, TAKE
 from .options import ACE_DECK, ACE_HAND, ACE_STOCK, JOKER
-from .rules import clear_deal
+from .rules import clear_deal, reveal
 from .state import ACES, JOKER_CARD, N_CARDS, N_RANKS, PHASE_DRAW, PHASE_PLAY, pack
 
 RANKS = "A23456789TJQK"
@@ -142,8 +142,8 @@ def arrange_deal(table: Table, words: Mapping[str, Any]) -> None:
         table.hand[seat] = card_set(hand)
     table.stock[: len(stock)] = stock
     table.stock_size = len(stock)
-    table.revealed[: len(revealed)] = revealed
-    table.n_revealed = len(revealed)
+    for ace in revealed:
+        reveal(table, ace)
 
 
 def _check_hands(table: Table, hands: Sequence[Sequence[int]]) -> None:
