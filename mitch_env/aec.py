@@ -14,7 +14,7 @@ from pettingzoo import AECEnv
 
 from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, next_seed, stream
 from .errors import IllegalActionError
-from .game import NOBODY, PHASE_DEAL, Game, Table
+from .game import NOBODY, PHASE_DEAL, Game, Table, legal_moves
 from .jit import kernel_view
 from .kernels import AT_DEAL, ILLEGAL, kernels_of
 from .layout import Layout
@@ -283,9 +283,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def legal_moves(self) -> list[str]:
         """The legal moves of the seat that is to act, in words."""
-        mask = np.zeros(self._n_actions, np.uint8)
-        self.game.rules.legal_actions(self._tables[0], mask)
-        return [self.action_name(int(action)) for action in np.flatnonzero(mask)]
+        return legal_moves(self.game, self._tables[0])
 
     def action_name(self, action: int) -> str:
         """An action in words, such as ``play 9H``."""

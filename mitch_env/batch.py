@@ -11,7 +11,7 @@ import numpy as np
 
 from .chance import checked_seed, match_seeds
 from .errors import IllegalActionError
-from .game import NOBODY, Game
+from .game import NOBODY, Game, legal_moves
 from .jit import kernel_view
 from .kernels import kernels_of
 from .layout import Layout
@@ -31,6 +31,7 @@ class Batch:
         observation: float32[n, size] in [0, 1], what that seat sees.
         mask: bool[n, actions], what it may do.
         reward: float32[n, seats], what the last ``step`` paid each seat, of the match that was played in it.
+        scored: bool[n], whether the last ``step`` settled a deal (the last one of a match included).
         terminated: bool[n], whether the last ``step`` ended the match; ``observation``, ``mask`` and ``actor`` then belong
             to the next match already.
         truncated: bool[n], likewise for matches that hit a limit.
@@ -43,6 +44,8 @@ class Batch:
         seed: One integer for all, or ``n`` integers (match seeds, as ``env.reset`` takes them); None draws fresh ones.
         reward: ``points``, ``relative`` or ``outcome``.
         seats_encoded: Seats that observations and actions are numbered for; by default the most players of any table.
+        canonical: Whether ``observation``, ``mask`` and all actions are in canonical names: at each decision the suits are
+            renamed from what the actor sees, so that positions that differ in names only look the same.
         threads: How many threads share the work of one call. The interpreter lock is released in every call.
         check: Whether ``step`` checks that every action is legal before anything is played.
         **changes: Options by name, for all tables.
@@ -60,6 +63,7 @@ class Batch:
         seed: int | Sequence[int] | np.ndarray | None = None,
         reward: str = "points",
         seats_encoded: int | None = None,
+        canonical: bool = False,
         threads: int = 1,
         check: bool = True,
         **changes: Any,
@@ -69,6 +73,7 @@ class Batch:
         n = len(self.options)
         self.threads = check_int("threads", threads, 1, 1024)
         self.check = check
+        self.canonical = canonical
         self.tables = self.game.new_tables(self.options, seeds=match_seeds(seed, n), reward=reward, seats_encoded=seats_encoded)
         self.seats = int(self.tables[0].seats_encoded)
         rules = self.game.rules
@@ -77,12 +82,17 @@ class Batch:
         self._mask = np.zeros((n, rules.n_actions(self.seats)), np.uint8)
         self.mask = self._mask.view(np.bool_)
         self.reward = np.zeros((n, self.seats), np.float32)
+        self._scored = np.zeros(n, np.uint8)
         self._terminated = np.zeros(n, np.uint8)
         self._truncated = np.zeros(n, np.uint8)
+        self.scored = self._scored.view(np.bool_)
         self.terminated = self._terminated.view(np.bool_)
         self.truncated = self._truncated.view(np.bool_)
+        self._code = np.zeros(n, np.int64)
+        self._scratch = np.zeros(self.threads, rules.table_dtype)
         self._policy = np.zeros(n, np.uint64)
         self._actions = np.zeros(n, np.int64)
+        self._renamed = np.zeros(n, np.int64)
         self._all_rows = np.arange(n, dtype=np.int64)
         self._pool: ThreadPoolExecutor | None = None
         self._take_kernels()
@@ -141,6 +151,10 @@ class Batch:
         if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
             raise ValueError(f"actions must be {len(where)} integers, got {chosen.dtype} of shape {chosen.shape}")
         chosen = np.ascontiguousarray(chosen, np.int64)
+        if self.canonical:
+            own_names = self._renamed[: len(where)]
+            self._kernels.rename_rows(self._code, where, chosen, True, own_names)
+            chosen = own_names
         if self.check:
             first = self._kernels.check_rows(self._raw, where, chosen)
             if first >= 0:
@@ -155,6 +169,8 @@ class Batch:
         where = self._rows(rows)
         out = self._actions if rows is None else np.empty(len(where), np.int64)
         self._kernels.pick_rows(self._raw, where, self._policy, out)
+        if self.canonical:
+            self._kernels.rename_rows(self._code, where, out, False, out)
         return out
 
     def snapshot(self, rows: Any = None) -> np.recarray:
@@ -192,29 +208,48 @@ class Batch:
     def _begin(self, where: np.ndarray) -> None:
         self._kernels.reset_rows(self._raw, where, self._policy)
         self.reward[where] = 0.0
+        self._scored[where] = 0
         self._terminated[where] = 0
         self._truncated[where] = 0
         self._share(self._view_range, where, self._actions)
 
-    def _step_range(self, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        kernels = self._kernels
-        kernels.step_rows(self._raw, where, lo, hi, actions, self.reward, self._terminated, self._truncated, self._policy)
-        kernels.view_rows(self._raw, where, lo, hi, self.observation, self._mask, self.actor)
+    def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
+        self._kernels.step_rows(
+            self._raw,
+            where,
+            lo,
+            hi,
+            actions,
+            self.reward,
+            self._scored,
+            self._terminated,
+            self._truncated,
+            self._policy,
+        )
+        self._view_range(worker, where, actions, lo, hi)
 
-    def _view_range(self, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        self._kernels.view_rows(self._raw, where, lo, hi, self.observation, self._mask, self.actor)
+    def _view_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
+        outputs = (self.observation, self._mask, self.actor)
+        if self.canonical:
+            scratch = self._scratch[worker : worker + 1]
+            self._kernels.view_canonical_rows(self._raw, where, lo, hi, scratch, self._code, *outputs)
+        else:
+            self._kernels.view_rows(self._raw, where, lo, hi, *outputs)
 
     def _share(self, work: Any, where: np.ndarray, actions: np.ndarray) -> None:
         """Does ``work`` over all of ``where``, split over the threads; the kernels release the interpreter lock."""
         n = len(where)
         if self.threads == 1 or n < 2 * self.threads:
-            work(where, actions, 0, n)
+            work(0, where, actions, 0, n)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1, "mitch_env")
         cuts = [n * i // self.threads for i in range(self.threads + 1)]
-        others = [self._pool.submit(work, where, actions, lo, hi) for lo, hi in itertools.pairwise(cuts[1:])]
-        work(where, actions, 0, cuts[1])
+        others = [
+            self._pool.submit(work, worker, where, actions, lo, hi)
+            for worker, (lo, hi) in enumerate(itertools.pairwise(cuts[1:]), 1)
+        ]
+        work(0, where, actions, 0, cuts[1])
         for other in others:
             other.result()
 
@@ -222,18 +257,19 @@ class Batch:
         table, rules = self.tables[row], self.game.rules
         if table.actor == NOBODY:
             return f"table {row}: the match is over and no later one asks anybody anything under these options"
-        legal = ", ".join(rules.action_name(table, int(one)) for one in np.flatnonzero(self._mask[row]))
+        legal = ", ".join(legal_moves(self.game, table))
         known = 0 <= action < self.n_actions
         tried = f"{rules.action_name(table, action)} (action {action})" if known else f"{action} is no action of this game"
         return f"table {row}, seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
 
     def __getstate__(self) -> dict[str, Any]:
-        views = ("mask", "terminated", "truncated", "_raw", "_kernels")
+        views = ("mask", "scored", "terminated", "truncated", "_raw", "_kernels")
         return {name: value for name, value in self.__dict__.items() if name not in views} | {"_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.mask = self._mask.view(np.bool_)
+        self.scored = self._scored.view(np.bool_)
         self.terminated = self._terminated.view(np.bool_)
         self.truncated = self._truncated.view(np.bool_)
         self._take_kernels()

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .game import PHASE_DEAL, PHASE_OVER, Game, Table
+from .game import PHASE_DEAL, PHASE_OVER, Game, Table, legal_moves
 from .jit import kernel_view
 from .kernels import ILLEGAL, kernels_of
 from .log import DealLog
@@ -103,13 +103,6 @@ def deal_scores(table: Table) -> list[int] | None:
     if table.phase not in (PHASE_DEAL, PHASE_OVER) or table.truncated:
         return None
     return [int(table.points[seat]) for seat in range(table.players)]
-
-
-def legal_moves(game: Game, table: Table) -> list[str]:
-    """All legal moves of the actor, in words."""
-    mask = np.zeros(game.rules.n_actions(int(table.seats_encoded)), np.uint8)
-    game.rules.legal_actions(table, mask)
-    return [game.rules.action_name(table, int(action)) for action in np.flatnonzero(mask)]
 
 
 def _record_deal(game: Game, deal: DealLog, legal: bool) -> tuple[Table, dict[str, Any]]:
