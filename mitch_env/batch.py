@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,21 @@ from .kernels import kernels_of
 from .layout import Layout
 from .options import check_int
 from .registry import get_game
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the actors of some tables see, in the names that were asked for.
+
+    Attributes:
+        observation: float32[m, size].
+        mask: bool[m, actions].
+        code: int64[m], the renaming of each row; :meth:`Batch.own_names` undoes it.
+    """
+
+    observation: np.ndarray
+    mask: np.ndarray
+    code: np.ndarray
 
 
 class Batch:
@@ -173,6 +189,31 @@ class Batch:
             self._kernels.rename_rows(self._code, where, out, False, out)
         return out
 
+    def seen(self, rows: Any = None, canonical: bool = False) -> Seen:
+        """What the actors see at some tables, in fresh arrays; in canonical names whatever the batch itself uses."""
+        where = self._rows(rows)
+        if canonical == self.canonical:
+            return Seen(self.observation[where], self.mask[where], self._code[where])
+        m = len(where)
+        tables = kernel_view(np.array(self.tables[where]))
+        observation = np.empty((m, self.observation.shape[1]), np.float32)
+        mask = np.empty((m, self.n_actions), np.uint8)
+        code, actor, order = self._code[where], np.zeros(m, np.int8), np.arange(m)
+        if canonical:
+            self._kernels.view_canonical_rows(tables, order, 0, m, self._scratch, code, observation, mask, actor)
+        else:
+            self._kernels.view_rows(tables, order, 0, m, observation, mask, actor)
+        return Seen(observation, mask.view(np.bool_), code)
+
+    def own_names(self, seen: Seen, actions: np.ndarray, canonical: bool) -> np.ndarray:
+        """Actions chosen from ``seen(rows, canonical)``, in the names that ``step`` of this batch takes."""
+        if canonical == self.canonical:
+            return actions
+        out = np.empty(len(actions), np.int64)
+        order = np.arange(len(actions))
+        self._kernels.rename_rows(seen.code, order, np.ascontiguousarray(actions, np.int64), canonical, out)
+        return out
+
     def snapshot(self, rows: Any = None) -> np.recarray:
         """Copies of the tables, for :meth:`restore`."""
         return np.array(self.tables[self._rows(rows)]).view(np.recarray)
@@ -194,6 +235,16 @@ class Batch:
         keys = match_seeds(checked_seed(key, "key"), len(worlds))
         self._kernels.redeal(kernel_view(worlds), seat, keys)
         return worlds
+
+    def worlds(self, rows: Any, n: int, key: int) -> np.recarray:
+        """``[rows, n]`` worlds that the actors at some tables cannot tell from the real ones (``redeal_hidden``)."""
+        where = self._rows(rows)
+        worlds = np.repeat(np.array(self.tables[where]), n)
+        raw = kernel_view(worlds)
+        keys = match_seeds(checked_seed(key, "key"), len(worlds))
+        for i, seat in enumerate(np.repeat(self.actor[where], n)):
+            self._kernels.redeal(raw[i : i + 1], int(seat), keys[i : i + 1])
+        return worlds.view(np.recarray).reshape(len(where), n)
 
     # --- Inside.
 
