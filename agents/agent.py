@@ -37,7 +37,7 @@ class View:
         mask: np.ndarray,
         seat: np.ndarray,
         events: Callable[[int], list[int]],
-        worlds: Callable[[int, int], np.recarray],
+        worlds: Callable[[int, int], np.ndarray],
     ) -> None:
         self.game = game
         self.seats_encoded = seats_encoded
@@ -54,7 +54,7 @@ class View:
         """The last public events at the table of a row, oldest first (``mitch_env.events``)."""
         return self._events(row)
 
-    def worlds(self, n: int, key: int) -> np.recarray:
+    def worlds(self, n: int, key: int) -> np.ndarray:
         """Tables that the acting seats cannot tell from the real ones: ``[rows, n]``, drawn by ``redeal_hidden``.
 
         They are in the table's own names (the ``flat`` encoder), re-keyed, and hold nothing that a seat cannot know.
@@ -94,7 +94,7 @@ def view_of(batch: Batch, rows: np.ndarray, encoder: str) -> tuple[View, Callabl
     def events(row: int) -> list[int]:
         return recent_events(batch.tables[rows[row]])
 
-    def worlds(n: int, key: int) -> np.recarray:
+    def worlds(n: int, key: int) -> np.ndarray:
         return batch.worlds(rows, n, key)
 
     view = View(batch.game, batch.seats, seen.observation, seen.mask, seats, events, worlds)

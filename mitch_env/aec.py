@@ -231,6 +231,11 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def close(self) -> None:
         """Nothing is held open."""
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("rewards", "_cumulative_rewards", "terminations", "truncations"):
+            raise AttributeError(f"{name} is there after reset() only: call reset() first")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     # --- What happens around a decision.
 
     def _deal(self) -> bool:
@@ -323,7 +328,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return Snapshot(self._tables.copy(), log)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Goes on from a snapshot of this or another environment of the same game and number of seats.
+        """Goes on from a snapshot of this or another environment with the same rules.
 
         Cumulative rewards start anew at 0.
         """
@@ -334,7 +339,11 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
                 f"the snapshot has {snapshot.table[0].players} players, encoded as {snapshot.table[0].seats_encoded}; "
                 f"this environment has {self.options.players}, encoded as {self.table.seats_encoded}"
             )
+        for field, value in self.options.table_fields().items():
+            if not np.array_equal(snapshot.table[0][field], value):
+                raise ValueError(f"the snapshot was played by other rules: {field} is {snapshot.table[0][field]}, here {value}")
         self._tables[0] = snapshot.table[0]
+        self.table.stop_at_deal = 1
         self._log = None if snapshot.log is None else [deal.copy() for deal in snapshot.log]
         self._has_seed = True
         self.agents = self.possible_agents[:]

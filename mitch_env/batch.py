@@ -148,7 +148,7 @@ class Batch:
             rows: Indices of tables; None for all.
             seed: One integer for all, or one match seed for each of them; None goes on with new seeds drawn from entropy.
         """
-        where = self._rows(rows)
+        where = self._rows_once(rows)
         self.tables.seed[where] = match_seeds(seed, len(where))
         self._begin(where)
 
@@ -162,7 +162,7 @@ class Batch:
         Raises:
             IllegalActionError: If an action is not legal at its table (with ``check``); nothing has been played then.
         """
-        where = self._rows(rows)
+        where = self._rows_once(rows)
         chosen = np.asarray(actions)
         if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
             raise ValueError(f"actions must be {len(where)} integers, got {chosen.dtype} of shape {chosen.shape}")
@@ -220,12 +220,15 @@ class Batch:
 
     def restore(self, snapshot: np.ndarray, rows: Any = None) -> None:
         """Puts tables back (from ``snapshot``, or worlds made by ``redeal_hidden``) and writes what is seen there."""
-        where = self._rows(rows)
+        where = self._rows_once(rows)
         if getattr(snapshot, "dtype", None) != self.tables.dtype or len(snapshot) != len(where):
             raise ValueError(f"restore needs {len(where)} tables of {self.game.name}, as snapshot() returns them")
         if np.any(snapshot["seats_encoded"] != self.seats):
             raise ValueError(f"the snapshot's tables are not encoded for {self.seats} seats")
+        if np.any(snapshot["actor"] == NOBODY):
+            raise ValueError("a table at which nobody is to act (the match is over) cannot be restored")
         self.tables[where] = snapshot
+        self.tables.stop_at_deal[where] = 0
         self._share(self._view_range, where, self._actions)
 
     def redeal_hidden(self, seat: int, key: int, rows: Any = None) -> np.recarray:
@@ -236,7 +239,7 @@ class Batch:
         self._kernels.redeal(kernel_view(worlds), seat, keys)
         return worlds
 
-    def worlds(self, rows: Any, n: int, key: int) -> np.recarray:
+    def worlds(self, rows: Any, n: int, key: int) -> np.ndarray:
         """``[rows, n]`` worlds that the actors at some tables cannot tell from the real ones (``redeal_hidden``)."""
         where = self._rows(rows)
         worlds = np.repeat(np.array(self.tables[where]), n)
@@ -251,9 +254,17 @@ class Batch:
     def _rows(self, rows: Any) -> np.ndarray:
         if rows is None:
             return self._all_rows
-        where = np.ascontiguousarray(rows, np.int64)
-        if where.ndim != 1 or (len(where) and (where.min() < 0 or where.max() >= len(self))):
-            raise ValueError(f"rows must be indices from 0 to {len(self) - 1}, got {rows!r:.80}")
+        given = np.asarray(rows)
+        is_right = given.ndim == 1 and (given.dtype.kind in "iu" or len(given) == 0)
+        if not is_right or (len(given) and (given.min() < 0 or given.max() >= len(self))):
+            raise ValueError(f"rows must be indices from 0 to {len(self) - 1}, got {str(rows)[:80]}")
+        return np.ascontiguousarray(given, np.int64)
+
+    def _rows_once(self, rows: Any) -> np.ndarray:
+        """Rows that are written to, so that none may stand twice."""
+        where = self._rows(rows)
+        if rows is not None and not np.all(where[1:] > where[:-1]) and len(np.unique(where)) < len(where):
+            raise ValueError(f"a row stands twice in rows {str(rows)[:80]}")
         return where
 
     def _begin(self, where: np.ndarray) -> None:

@@ -52,7 +52,7 @@ BLOCKS = (
     Block("turn", 1, "whose turn it is", per_seat=True),
     Block("dealer", 1, "who dealt", per_seat=True),
     Block("taking_part", 1, "who plays this deal (not all in a play-off)", per_seat=True),
-    Block("waited", 1, "who has decided with the stock open and placed nothing while it was", per_seat=True),
+    Block("waited", 1, "who decided, or decides now, with the stock open and has placed nothing while it was", per_seat=True),
     Block("clock_seen", 5, "clock cards face up: 0 to 4"),
     Block("clock_left", 5, "clock cards still to come until the stock closes: 0 to 4"),
     Block("stock", 2, "cards in the stock / 56; whether the stock is closed"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..chance import CHANCE_STREAM, REDEAL_STREAM, mix, shuffle, stream
-from ..events import note
+from ..events import clear_events, note
 from ..game import NOBODY, PHASE_DEAL, Table
 from ..jit import lowest_bit, popcount, rule
 from ..rewards import clear_rewards
@@ -41,15 +41,17 @@ def start_match(s: Table) -> None:
     """A new match from ``s.seed``: nothing is dealt yet."""
     s.rng = stream(s.seed, CHANCE_STREAM)
     s.dealer = s.players - 1  # J1
+    s.turn = s.dealer
     s.regular_dealer = s.dealer
     s.taking_part = (1 << s.players) - 1
     s.deals_done = 0
     s.deals_dealt = 0
     s.playoff = 0
     s.truncated = 0
-    s.n_events = 0
     s.actor = NOBODY
     s.phase = PHASE_DEAL
+    clear_events(s)
+    clear_deal(s)
     for seat in range(s.players):
         s.points[seat] = 0
         s.totals[seat] = 0
@@ -73,6 +75,8 @@ def clear_deal(s: Table) -> None:
     s.pile_size = 0
     s.stock_next = 0
     s.stock_size = 0
+    for i in range(s.revealed.shape[0]):
+        s.revealed[i] = 0
     for i in range(s.stock.shape[0]):
         s.stock[i] = 0
     for i in range(s.pile.shape[0]):

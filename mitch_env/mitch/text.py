@@ -71,7 +71,7 @@ def parse_action(table: Table, text: str) -> int:
     if not isinstance(text, str):
         raise ValueError(f"a move is text such as 'play 9H', got {text!r}")
     verb, _, name = text.partition(" ")
-    if verb == "draw" and not name:
+    if text == "draw":
         return DRAW
     if verb not in ("play", "discard", "ace", "take"):
         raise ValueError(f"{text!r} is no move: play, discard, ace, take (each with a card) or draw is needed")
