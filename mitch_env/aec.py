@@ -310,7 +310,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """What was dealt and played so far, in the record format (docs/records.md).
 
         Args:
-            agents: The names to write for the seats; by default ``None`` for each.
+            agents: The names to write for the seats; by default ``unknown`` for each.
             legal: Whether each move comes with all legal moves.
 
         Raises:
@@ -363,8 +363,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """An independent copy in the same position.
 
         Args:
-            key: If given, chance goes on differently in the copy: later deals follow from the key, so that nothing about the
-                future of this table can be learnt from it.
+            key: If given, the copy's later deals follow from it instead of from the match's seed. The cards of the deal under
+                way stay as they are; to redraw what a seat cannot see, restore ``redeal_hidden(seat, key)`` in the copy.
         """
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())

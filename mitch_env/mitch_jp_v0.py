@@ -92,7 +92,7 @@ The `action_mask` of an observation is int8[106]: 1 for what is legal, all 0 for
 | `reach` | 3 x 4 | 461 to 472 | for each suit: unseen cards that fit the column / 13 |
 | `leads` | 3 x 4 | 473 to 484 | suits in which the seat has the best column now |
 | `hand_size` | 3 x 1 | 485 to 487 | cards in hand / (option hand_size + 1) |
-| `total` | 3 x 1 | 488 to 490 | match score t as 0.5 + 0.5 t / (20 + |t|) |
+| `total` | 3 x 1 | 488 to 490 | match score t as 0.5 + 0.5 t / (20 + abs(t)) |
 | `turn` | 3 x 1 | 491 to 493 | whose turn it is |
 | `dealer` | 3 x 1 | 494 to 496 | who dealt |
 | `taking_part` | 3 x 1 | 497 to 499 | who plays this deal (not all in a play-off) |

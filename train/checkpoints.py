@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 #: Complete checkpoints that are kept.
 _KEPT = 2
@@ -21,7 +20,9 @@ def latest_checkpoint(run: Path) -> Path | None:
 
 
 def save_checkpoint(run: Path, model: Any, snapshots: list[dict[str, np.ndarray]], progress: dict[str, Any]) -> Path:
-    """Saves the model, the opponents' snapshots, the tables and all random generators.
+    """Saves the model (weights and optimizer), the opponents' snapshots and the counters.
+
+    The tables are not saved: a resumed run deals new matches.
 
     Args:
         run: The run's folder.
@@ -36,7 +37,6 @@ def save_checkpoint(run: Path, model: Any, snapshots: list[dict[str, np.ndarray]
     model.save(unfinished / "model.zip", exclude=["rollout_buffer_kwargs", "rollout_buffer_class"])
     for number, weights in enumerate(snapshots):
         np.savez(unfinished / f"snapshot_{number:03d}.npz", **weights)
-    torch.save({"torch": torch.get_rng_state()}, unfinished / "generators.pt")
     (unfinished / "progress.json").write_text(json.dumps(progress))
     shutil.rmtree(final, ignore_errors=True)
     unfinished.rename(final)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `python train/ppo.py` finds the packages beside it
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads would fight torch's for the same cores
 
 import numpy as np
 import torch
@@ -115,13 +117,13 @@ class Trainer(BaseCallback):
     def __init__(self, config: TrainConfig, run: Path, env: TableVecEnv, snapshots: list[dict[str, np.ndarray]]) -> None:
         super().__init__()
         self.config, self.run, self.env, self.snapshots = config, run, env, snapshots
-        self.n_fixed = len(env.opponents) - len(snapshots)
+        self.n_fixed = sum(name != "snapshots" for name in config.opponents)
         self.seconds_before = 0.0
         self.done_at = dict.fromkeys(("snapshot", "evaluate", "checkpoint"), 0)
 
     def _on_training_start(self) -> None:
         self.started = self.window_started = time.monotonic()
-        self.counted = (self.env.n_deals, self.num_timesteps)
+        self.counted = (self.env.n_deals, self.env.n_decisions, self.num_timesteps)
         self.bar = tqdm(total=self.config.decisions, initial=self.num_timesteps, unit="dec", unit_scale=True, desc="training")
 
     def _on_rollout_start(self) -> None:
@@ -159,18 +161,19 @@ class Trainer(BaseCallback):
     def _log_window(self) -> None:
         buffer: Any = self.model.rollout_buffer
         now = time.monotonic()
-        deals, decisions = self.env.n_deals - self.counted[0], self.num_timesteps - self.counted[1]
+        counts = (self.env.n_deals, self.env.n_decisions, self.num_timesteps)
+        deals, played, decisions = (after - before for after, before in zip(counts, self.counted, strict=True))
         mask = buffer.action_masks.sum(2)
         point = {
             "decisions": self.num_timesteps,
             "seconds": round(self.seconds(), 1),
             "decisions_per_second": round(decisions / max(now - self.window_started, 1e-9)),
-            "deal_length": round(decisions / deals, 2) if deals else None,
+            "deal_length": round(played / deals, 2) if deals else None,
             "entropy": float(-buffer.log_probs[mask > 1].mean()),
             "usable": float(buffer.usable.mean()),
             "explained_variance": buffer.explained_variance(),
         }
-        self.counted, self.window_started = (self.env.n_deals, self.num_timesteps), now
+        self.counted, self.window_started = counts, now
         self._write({key: value for key, value in point.items() if value is not None})
 
     def _write(self, point: dict[str, Any]) -> None:
@@ -183,6 +186,8 @@ class Trainer(BaseCallback):
         self.snapshots.append(self.model.policy.weights())  # type: ignore[operator, union-attr]
         del self.snapshots[: -self.config.snapshots_kept]
         agent = policy_agent(self.config, self.snapshots[-1], "snapshot", sample=True)
+        if self.n_fixed == 0 and len(self.snapshots) == 1:
+            self.env.opponents.clear()  # the stand-in leaves
         self.env.add_opponent(agent, self.n_fixed, self.config.snapshots_kept)
 
     def evaluate(self) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         super().__init__(*args, **kwargs)
 
     def reset(self) -> None:
-        """Empties the buffer; its arrays are allocated once and written over."""
+        """Empties the buffer; its own arrays are allocated once and written over."""
         if not hasattr(self, "actor"):
             shape = (self.buffer_size, self.n_envs)
             self.actor = np.zeros(shape, np.int8)
@@ -134,6 +134,8 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
                 setattr(self, name, self.swap_and_flatten(getattr(self, name)))
             self.generator_ready = True
         chosen = self._rng.permutation(np.flatnonzero(self.usable))
+        if len(chosen) < 2:  # PPO divides by a batch's standard deviation, which one decision has not; two equal ones have 0
+            chosen = np.resize(chosen if len(chosen) else [0], 2)
         n_batches = 1 if batch_size is None else max(1, -(-len(chosen) // batch_size))
         for part in np.array_split(chosen, n_batches):
             yield self._get_samples(part)

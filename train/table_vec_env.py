@@ -26,6 +26,7 @@ class TableVecEnv(VecEnv):
         actor: int8[n], who took the decisions of the last step.
         paid: float32[n, seats], what the last step paid each seat, up to the first deal scored in it, scaled.
         scored: bool[n], whether a segment ended in the last step: a deal was scored, or (``outcome``) the match ended.
+        n_decisions: Decisions taken so far, those of opponents included.
         n_matches: Matches finished so far.
         n_deals: Deals scored so far.
 
@@ -75,6 +76,7 @@ class TableVecEnv(VecEnv):
         self.paid = np.zeros((n, self.batch.seats), np.float32)
         self.scored = np.zeros(n, np.bool_)
         self._done = np.zeros(n, np.bool_)
+        self.n_decisions = 0
         self.n_matches = 0
         self.n_deals = 0
         self._infos: list[dict[str, Any]] = [{} for _ in range(n)]
@@ -120,6 +122,7 @@ class TableVecEnv(VecEnv):
         batch = self.batch
         self.actor[:] = batch.actor
         batch.step(self._actions)
+        self.n_decisions += self.num_envs
         np.multiply(batch.reward, self._scale, out=self.paid)
         self._done[:] = batch.terminated | batch.truncated
         self.scored[:] = self._done if self._ends_with_match else batch.scored
@@ -140,6 +143,7 @@ class TableVecEnv(VecEnv):
                 own = who == index
                 actions[own] = act(self.opponents[index], batch, rows[own])
             batch.step(actions, rows)
+            self.n_decisions += len(rows)
             # What is paid after a segment's end belongs to no decision of the next one yet.
             unsettled = rows[~self.scored[rows]]
             self.paid[unsettled] += batch.reward[unsettled] * self._scale
