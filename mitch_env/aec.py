@@ -14,7 +14,7 @@ from pettingzoo import AECEnv
 
 from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, next_seed, stream
 from .errors import IllegalActionError
-from .game import NOBODY, PHASE_DEAL, Game, Table
+from .game import NOBODY, PHASE_DEAL, Game, Table, legal_moves
 from .jit import kernel_view
 from .kernels import AT_DEAL, ILLEGAL, kernels_of
 from .layout import Layout
@@ -231,6 +231,11 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def close(self) -> None:
         """Nothing is held open."""
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("rewards", "_cumulative_rewards", "terminations", "truncations"):
+            raise AttributeError(f"{name} is there after reset() only: call reset() first")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     # --- What happens around a decision.
 
     def _deal(self) -> bool:
@@ -283,9 +288,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def legal_moves(self) -> list[str]:
         """The legal moves of the seat that is to act, in words."""
-        mask = np.zeros(self._n_actions, np.uint8)
-        self.game.rules.legal_actions(self._tables[0], mask)
-        return [self.action_name(int(action)) for action in np.flatnonzero(mask)]
+        return legal_moves(self.game, self._tables[0])
 
     def action_name(self, action: int) -> str:
         """An action in words, such as ``play 9H``."""
@@ -307,7 +310,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """What was dealt and played so far, in the record format (docs/records.md).
 
         Args:
-            agents: The names to write for the seats; by default ``None`` for each.
+            agents: The names to write for the seats; by default ``unknown`` for each.
             legal: Whether each move comes with all legal moves.
 
         Raises:
@@ -325,7 +328,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return Snapshot(self._tables.copy(), log)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Goes on from a snapshot of this or another environment of the same game and number of seats.
+        """Goes on from a snapshot of this or another environment with the same rules.
 
         Cumulative rewards start anew at 0.
         """
@@ -336,7 +339,11 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
                 f"the snapshot has {snapshot.table[0].players} players, encoded as {snapshot.table[0].seats_encoded}; "
                 f"this environment has {self.options.players}, encoded as {self.table.seats_encoded}"
             )
+        for field, value in self.options.table_fields().items():
+            if not np.array_equal(snapshot.table[0][field], value):
+                raise ValueError(f"the snapshot was played by other rules: {field} is {snapshot.table[0][field]}, here {value}")
         self._tables[0] = snapshot.table[0]
+        self.table.stop_at_deal = 1
         self._log = None if snapshot.log is None else [deal.copy() for deal in snapshot.log]
         self._has_seed = True
         self.agents = self.possible_agents[:]
@@ -356,8 +363,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """An independent copy in the same position.
 
         Args:
-            key: If given, chance goes on differently in the copy: later deals follow from the key, so that nothing about the
-                future of this table can be learnt from it.
+            key: If given, the copy's later deals follow from it instead of from the match's seed. The cards of the deal under
+                way stay as they are; to redraw what a seat cannot see, restore ``redeal_hidden(seat, key)`` in the copy.
         """
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())

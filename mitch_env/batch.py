@@ -5,18 +5,34 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .chance import checked_seed, match_seeds
 from .errors import IllegalActionError
-from .game import NOBODY, Game
+from .game import NOBODY, Game, legal_moves
 from .jit import kernel_view
 from .kernels import kernels_of
 from .layout import Layout
 from .options import check_int
 from .registry import get_game
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the actors of some tables see, in the names that were asked for.
+
+    Attributes:
+        observation: float32[m, size].
+        mask: bool[m, actions].
+        code: int64[m], the renaming of each row; :meth:`Batch.own_names` undoes it.
+    """
+
+    observation: np.ndarray
+    mask: np.ndarray
+    code: np.ndarray
 
 
 class Batch:
@@ -31,6 +47,7 @@ class Batch:
         observation: float32[n, size] in [0, 1], what that seat sees.
         mask: bool[n, actions], what it may do.
         reward: float32[n, seats], what the last ``step`` paid each seat, of the match that was played in it.
+        scored: bool[n], whether the last ``step`` settled a deal (the last one of a match included).
         terminated: bool[n], whether the last ``step`` ended the match; ``observation``, ``mask`` and ``actor`` then belong
             to the next match already.
         truncated: bool[n], likewise for matches that hit a limit.
@@ -43,6 +60,8 @@ class Batch:
         seed: One integer for all, or ``n`` integers (match seeds, as ``env.reset`` takes them); None draws fresh ones.
         reward: ``points``, ``relative`` or ``outcome``.
         seats_encoded: Seats that observations and actions are numbered for; by default the most players of any table.
+        canonical: Whether ``observation``, ``mask`` and all actions are in canonical names: at each decision the suits are
+            renamed from what the actor sees, so that positions that differ in names only look the same.
         threads: How many threads share the work of one call. The interpreter lock is released in every call.
         check: Whether ``step`` checks that every action is legal before anything is played.
         **changes: Options by name, for all tables.
@@ -60,6 +79,7 @@ class Batch:
         seed: int | Sequence[int] | np.ndarray | None = None,
         reward: str = "points",
         seats_encoded: int | None = None,
+        canonical: bool = False,
         threads: int = 1,
         check: bool = True,
         **changes: Any,
@@ -69,6 +89,7 @@ class Batch:
         n = len(self.options)
         self.threads = check_int("threads", threads, 1, 1024)
         self.check = check
+        self.canonical = canonical
         self.tables = self.game.new_tables(self.options, seeds=match_seeds(seed, n), reward=reward, seats_encoded=seats_encoded)
         self.seats = int(self.tables[0].seats_encoded)
         rules = self.game.rules
@@ -77,12 +98,17 @@ class Batch:
         self._mask = np.zeros((n, rules.n_actions(self.seats)), np.uint8)
         self.mask = self._mask.view(np.bool_)
         self.reward = np.zeros((n, self.seats), np.float32)
+        self._scored = np.zeros(n, np.uint8)
         self._terminated = np.zeros(n, np.uint8)
         self._truncated = np.zeros(n, np.uint8)
+        self.scored = self._scored.view(np.bool_)
         self.terminated = self._terminated.view(np.bool_)
         self.truncated = self._truncated.view(np.bool_)
+        self._code = np.zeros(n, np.int64)
+        self._scratch = np.zeros(self.threads, rules.table_dtype)
         self._policy = np.zeros(n, np.uint64)
         self._actions = np.zeros(n, np.int64)
+        self._renamed = np.zeros(n, np.int64)
         self._all_rows = np.arange(n, dtype=np.int64)
         self._pool: ThreadPoolExecutor | None = None
         self._take_kernels()
@@ -122,7 +148,7 @@ class Batch:
             rows: Indices of tables; None for all.
             seed: One integer for all, or one match seed for each of them; None goes on with new seeds drawn from entropy.
         """
-        where = self._rows(rows)
+        where = self._rows_once(rows)
         self.tables.seed[where] = match_seeds(seed, len(where))
         self._begin(where)
 
@@ -136,11 +162,15 @@ class Batch:
         Raises:
             IllegalActionError: If an action is not legal at its table (with ``check``); nothing has been played then.
         """
-        where = self._rows(rows)
+        where = self._rows_once(rows)
         chosen = np.asarray(actions)
         if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
             raise ValueError(f"actions must be {len(where)} integers, got {chosen.dtype} of shape {chosen.shape}")
         chosen = np.ascontiguousarray(chosen, np.int64)
+        if self.canonical:
+            own_names = self._renamed[: len(where)]
+            self._kernels.rename_rows(self._code, where, chosen, True, own_names)
+            chosen = own_names
         if self.check:
             first = self._kernels.check_rows(self._raw, where, chosen)
             if first >= 0:
@@ -155,6 +185,33 @@ class Batch:
         where = self._rows(rows)
         out = self._actions if rows is None else np.empty(len(where), np.int64)
         self._kernels.pick_rows(self._raw, where, self._policy, out)
+        if self.canonical:
+            self._kernels.rename_rows(self._code, where, out, False, out)
+        return out
+
+    def seen(self, rows: Any = None, canonical: bool = False) -> Seen:
+        """What the actors see at some tables, in fresh arrays; in canonical names whatever the batch itself uses."""
+        where = self._rows(rows)
+        if canonical == self.canonical:
+            return Seen(self.observation[where], self.mask[where], self._code[where])
+        m = len(where)
+        tables = kernel_view(np.array(self.tables[where]))
+        observation = np.empty((m, self.observation.shape[1]), np.float32)
+        mask = np.empty((m, self.n_actions), np.uint8)
+        code, actor, order = self._code[where], np.zeros(m, np.int8), np.arange(m)
+        if canonical:
+            self._kernels.view_canonical_rows(tables, order, 0, m, self._scratch, code, observation, mask, actor)
+        else:
+            self._kernels.view_rows(tables, order, 0, m, observation, mask, actor)
+        return Seen(observation, mask.view(np.bool_), code)
+
+    def own_names(self, seen: Seen, actions: np.ndarray, canonical: bool) -> np.ndarray:
+        """Actions chosen from ``seen(rows, canonical)``, in the names that ``step`` of this batch takes."""
+        if canonical == self.canonical:
+            return actions
+        out = np.empty(len(actions), np.int64)
+        order = np.arange(len(actions))
+        self._kernels.rename_rows(seen.code, order, np.ascontiguousarray(actions, np.int64), canonical, out)
         return out
 
     def snapshot(self, rows: Any = None) -> np.recarray:
@@ -163,12 +220,15 @@ class Batch:
 
     def restore(self, snapshot: np.ndarray, rows: Any = None) -> None:
         """Puts tables back (from ``snapshot``, or worlds made by ``redeal_hidden``) and writes what is seen there."""
-        where = self._rows(rows)
+        where = self._rows_once(rows)
         if getattr(snapshot, "dtype", None) != self.tables.dtype or len(snapshot) != len(where):
             raise ValueError(f"restore needs {len(where)} tables of {self.game.name}, as snapshot() returns them")
         if np.any(snapshot["seats_encoded"] != self.seats):
             raise ValueError(f"the snapshot's tables are not encoded for {self.seats} seats")
+        if np.any(snapshot["actor"] == NOBODY):
+            raise ValueError("a table at which nobody is to act (the match is over) cannot be restored")
         self.tables[where] = snapshot
+        self.tables.stop_at_deal[where] = 0
         self._share(self._view_range, where, self._actions)
 
     def redeal_hidden(self, seat: int, key: int, rows: Any = None) -> np.recarray:
@@ -179,42 +239,79 @@ class Batch:
         self._kernels.redeal(kernel_view(worlds), seat, keys)
         return worlds
 
+    def worlds(self, rows: Any, n: int, key: int) -> np.ndarray:
+        """``[rows, n]`` worlds that the actors at some tables cannot tell from the real ones (``redeal_hidden``)."""
+        where = self._rows(rows)
+        worlds = np.repeat(np.array(self.tables[where]), n)
+        raw = kernel_view(worlds)
+        keys = match_seeds(checked_seed(key, "key"), len(worlds))
+        for i, seat in enumerate(np.repeat(self.actor[where], n)):
+            self._kernels.redeal(raw[i : i + 1], int(seat), keys[i : i + 1])
+        return worlds.view(np.recarray).reshape(len(where), n)
+
     # --- Inside.
 
     def _rows(self, rows: Any) -> np.ndarray:
         if rows is None:
             return self._all_rows
-        where = np.ascontiguousarray(rows, np.int64)
-        if where.ndim != 1 or (len(where) and (where.min() < 0 or where.max() >= len(self))):
-            raise ValueError(f"rows must be indices from 0 to {len(self) - 1}, got {rows!r:.80}")
+        given = np.asarray(rows)
+        is_right = given.ndim == 1 and (given.dtype.kind in "iu" or len(given) == 0)
+        if not is_right or (len(given) and (given.min() < 0 or given.max() >= len(self))):
+            raise ValueError(f"rows must be indices from 0 to {len(self) - 1}, got {str(rows)[:80]}")
+        return np.ascontiguousarray(given, np.int64)
+
+    def _rows_once(self, rows: Any) -> np.ndarray:
+        """Rows that are written to, so that none may stand twice."""
+        where = self._rows(rows)
+        if rows is not None and not np.all(where[1:] > where[:-1]) and len(np.unique(where)) < len(where):
+            raise ValueError(f"a row stands twice in rows {str(rows)[:80]}")
         return where
 
     def _begin(self, where: np.ndarray) -> None:
         self._kernels.reset_rows(self._raw, where, self._policy)
         self.reward[where] = 0.0
+        self._scored[where] = 0
         self._terminated[where] = 0
         self._truncated[where] = 0
         self._share(self._view_range, where, self._actions)
 
-    def _step_range(self, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        kernels = self._kernels
-        kernels.step_rows(self._raw, where, lo, hi, actions, self.reward, self._terminated, self._truncated, self._policy)
-        kernels.view_rows(self._raw, where, lo, hi, self.observation, self._mask, self.actor)
+    def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
+        self._kernels.step_rows(
+            self._raw,
+            where,
+            lo,
+            hi,
+            actions,
+            self.reward,
+            self._scored,
+            self._terminated,
+            self._truncated,
+            self._policy,
+        )
+        self._view_range(worker, where, actions, lo, hi)
 
-    def _view_range(self, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        self._kernels.view_rows(self._raw, where, lo, hi, self.observation, self._mask, self.actor)
+    def _view_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
+        outputs = (self.observation, self._mask, self.actor)
+        if self.canonical:
+            scratch = self._scratch[worker : worker + 1]
+            self._kernels.view_canonical_rows(self._raw, where, lo, hi, scratch, self._code, *outputs)
+        else:
+            self._kernels.view_rows(self._raw, where, lo, hi, *outputs)
 
     def _share(self, work: Any, where: np.ndarray, actions: np.ndarray) -> None:
         """Does ``work`` over all of ``where``, split over the threads; the kernels release the interpreter lock."""
         n = len(where)
         if self.threads == 1 or n < 2 * self.threads:
-            work(where, actions, 0, n)
+            work(0, where, actions, 0, n)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1, "mitch_env")
         cuts = [n * i // self.threads for i in range(self.threads + 1)]
-        others = [self._pool.submit(work, where, actions, lo, hi) for lo, hi in itertools.pairwise(cuts[1:])]
-        work(where, actions, 0, cuts[1])
+        others = [
+            self._pool.submit(work, worker, where, actions, lo, hi)
+            for worker, (lo, hi) in enumerate(itertools.pairwise(cuts[1:]), 1)
+        ]
+        work(0, where, actions, 0, cuts[1])
         for other in others:
             other.result()
 
@@ -222,18 +319,19 @@ class Batch:
         table, rules = self.tables[row], self.game.rules
         if table.actor == NOBODY:
             return f"table {row}: the match is over and no later one asks anybody anything under these options"
-        legal = ", ".join(rules.action_name(table, int(one)) for one in np.flatnonzero(self._mask[row]))
+        legal = ", ".join(legal_moves(self.game, table))
         known = 0 <= action < self.n_actions
         tried = f"{rules.action_name(table, action)} (action {action})" if known else f"{action} is no action of this game"
         return f"table {row}, seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
 
     def __getstate__(self) -> dict[str, Any]:
-        views = ("mask", "terminated", "truncated", "_raw", "_kernels")
+        views = ("mask", "scored", "terminated", "truncated", "_raw", "_kernels")
         return {name: value for name, value in self.__dict__.items() if name not in views} | {"_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.mask = self._mask.view(np.bool_)
+        self.scored = self._scored.view(np.bool_)
         self.terminated = self._terminated.view(np.bool_)
         self.truncated = self._truncated.view(np.bool_)
         self._take_kernels()

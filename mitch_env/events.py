@@ -21,6 +21,14 @@ def note(s: Any, kind: int, seat: int, detail: int) -> None:
     s.n_events += 1
 
 
+@rule
+def clear_events(s: Any) -> None:
+    """Forgets all events."""
+    s.n_events = 0
+    for i in range(RING):
+        s.events[i] = 0
+
+
 def split_event(event: int) -> tuple[int, int, int]:
     """Kind, seat and detail of an event."""
     return event >> 16, event >> 8 & 0xFF, event & 0xFF

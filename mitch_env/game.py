@@ -46,6 +46,7 @@ def table_dtype(max_seats: int, own_fields: Sequence[tuple[Any, ...]]) -> np.dty
         ("truncated", "i1"),
         ("seed", "u8"),  # of this match
         ("rng", "u8"),  # the generator's counter
+        ("deals_done", "i4"),  # deals of this match that are scored (a tie that a play-off follows is not yet)
         ("deals_dealt", "i4"),  # deals of this match, the current one included
         ("reshuffles", "i4"),  # times in this deal that the discards became a new stock
         ("points", "i4", (max_seats,)),  # of the last scored deal
@@ -103,6 +104,11 @@ class Rules:
         stock_words: ``(table) -> list[str]``: the last reshuffled stock, in the order in which it is drawn.
         arrange_reshuffle: ``(table, cards)``: fixes the next reshuffle.
         taking_part: ``(table) -> list[int]``: the seats that play the current deal.
+        canonical: ``(s, seat) -> int``: a renaming (of suits, say) under which positions that ``seat`` sees as equal but for
+            names look the same; from what ``seat`` sees alone.
+        relabel: ``(s, code, out)``: makes ``out``, a copy of ``s``, look to ``observe`` and ``legal_actions`` as ``s`` renamed.
+        rename_action: ``(code, action) -> action``.
+        inverse: ``(code) -> code`` of the renaming that undoes it.
         draw_table: ``(table, seat) -> image``: a picture (needs the extra ``render``).
     """
 
@@ -132,6 +138,10 @@ class Rules:
     stock_words: Callable[[Table], list[str]]
     arrange_reshuffle: Callable[[Table, Sequence[str]], None]
     taking_part: Callable[[Table], list[int]]
+    canonical: Callable[[Table, int], int]
+    relabel: Callable[[Table, int, Table], None]
+    rename_action: Callable[[int, int], int]
+    inverse: Callable[[int], int]
     draw_table: Callable[[Table, int | None], Any]
 
     def n_actions(self, seats: int) -> int:
@@ -208,3 +218,10 @@ class Game:
         from .registry import get_game
 
         return get_game, (self.name,)
+
+
+def legal_moves(game: Game, table: Table) -> list[str]:
+    """All legal moves of the actor, in words."""
+    mask = np.zeros(game.rules.n_actions(int(table.seats_encoded)), np.uint8)
+    game.rules.legal_actions(table, mask)
+    return [game.rules.action_name(table, int(action)) for action in np.flatnonzero(mask)]

@@ -139,8 +139,9 @@ class Kernels:
 
     @functools.cached_property
     def step_rows(self) -> Any:
-        """``(tables, rows, lo, hi, actions, reward, terminated, truncated, policy)``: one decision at each of ``rows[lo:hi]``.
+        """``(tables, rows, lo, hi, actions, reward, scored, terminated, truncated, policy)``: one decision at each row.
 
+        The rows are ``rows[lo:hi]``.
         ``actions[k]`` belongs to ``rows[k]`` and is legal. A finished match is followed by the next one that asks anybody
         anything (in some games a match can end without a decision); after ``MOST_SILENT`` that do not, the table stays over.
         """
@@ -148,11 +149,21 @@ class Kernels:
         shuffle_deal, open_deal = self.rules.shuffle_deal, self.rules.open_deal
 
         def step_rows(
-            tables: Any, rows: Any, lo: int, hi: int, actions: Any, reward: Any, terminated: Any, truncated: Any, policy: Any
+            tables: Any,
+            rows: Any,
+            lo: int,
+            hi: int,
+            actions: Any,
+            reward: Any,
+            scored: Any,
+            terminated: Any,
+            truncated: Any,
+            policy: Any,
         ) -> None:
             for k in range(lo, hi):
                 i = rows[k]
                 s = tables[i]
+                deals_done = s.deals_done
                 apply_action(s, actions[k])
                 while s.phase == PHASE_DEAL and s.stop_at_deal == 0:
                     shuffle_deal(s)
@@ -160,6 +171,7 @@ class Kernels:
                 for seat in range(reward.shape[1]):
                     reward[i, seat] = s.reward[seat]
                 is_over = s.phase == PHASE_OVER
+                scored[i] = is_over or s.deals_done != deals_done
                 terminated[i] = is_over and s.truncated == 0
                 truncated[i] = is_over and s.truncated != 0
                 tries = MOST_SILENT
@@ -179,6 +191,7 @@ class Kernels:
             types.int64,
             types.int64[::1],
             types.float32[:, ::1],
+            types.uint8[::1],
             types.uint8[::1],
             types.uint8[::1],
             types.uint64[::1],
@@ -223,6 +236,55 @@ class Kernels:
             types.int8[::1],
         )
         return kernel(view_rows, signature, f"{self.rules.name} batch view")
+
+    @functools.cached_property
+    def view_canonical_rows(self) -> Any:
+        """``view_rows`` in canonical names: ``(tables, rows, lo, hi, scratch, code, observation, mask, actor)``.
+
+        ``scratch`` is one table of working space; ``code[i]`` becomes the renaming that was applied at row ``i``.
+        """
+        observe, legal_actions = self.rules.observe, self.rules.legal_actions
+        canonical, relabel = self.rules.canonical, self.rules.relabel
+
+        def view_canonical_rows(
+            tables: Any, rows: Any, lo: int, hi: int, scratch: Any, code: Any, observation: Any, mask: Any, actor: Any
+        ) -> None:
+            for k in range(lo, hi):
+                i = rows[k]
+                s = tables[i]
+                actor[i] = s.actor
+                code[i] = canonical(s, s.actor)
+                scratch[0] = s
+                renamed = scratch[0]
+                relabel(s, code[i], renamed)
+                observe(renamed, s.actor, observation[i])
+                legal_actions(renamed, mask[i])
+
+        signature = types.void(
+            self._tables,
+            types.int64[::1],
+            types.int64,
+            types.int64,
+            self._tables,
+            types.int64[::1],
+            types.float32[:, ::1],
+            types.uint8[:, ::1],
+            types.int8[::1],
+        )
+        return kernel(view_canonical_rows, signature, f"{self.rules.name} batch canonical view")
+
+    @functools.cached_property
+    def rename_rows(self) -> Any:
+        """``(code, rows, actions, back, out)``: each action in canonical names, or ``back`` in the table's own."""
+        rename_action, inverse = self.rules.rename_action, self.rules.inverse
+
+        def rename_rows(code: Any, rows: Any, actions: Any, back: bool, out: Any) -> None:
+            for k in range(rows.shape[0]):
+                one = code[rows[k]]
+                out[k] = rename_action(inverse(one) if back else one, actions[k])
+
+        ints = types.int64[::1]
+        return kernel(rename_rows, types.void(ints, ints, ints, types.boolean, ints), f"{self.rules.name} renaming")
 
     @functools.cached_property
     def pick_rows(self) -> Any:

@@ -1,4 +1,132 @@
-"""Mitch."""
+"""Japanese Mitch: columns in falling order, four points for the longest of each suit; the third joker closes the stock.
+
+The complete rules, with every ruling, are in ``docs/rules_mitch.md``.
+
+## Usage
+
+```python
+>>> from mitch_env import mitch_jp_v0
+>>> env = mitch_jp_v0.env(players=3)
+>>> env.reset(seed=7)
+>>> observation, reward, terminated, truncated, info = env.last()
+>>> env.agent_selection, int(observation["action_mask"].sum()), env.legal_moves()[0]
+('player_0', 12, 'play 2S')
+>>> env.step(env.parse_action("play 2S"))
+>>> env.agent_selection
+'player_1'
+```
+
+It is registered with PettingZoo as `mitch_env/mitch_jp-v0`. Many tables at once: `mitch_env.Batch("mitch_jp", 1024)`.
+
+## Rules
+
+- Five cards to each player, then three jokers are mixed into the rest, which is the stock.
+- A turn: draw a card, then lay a card of the hand at the bottom of the own column of its suit, or discard one.
+- A card fits if it is lower than the bottom card of the column; any card may start a column.
+- A joker is turned up and another card drawn. The third one closes the stock and ends the turn.
+- Then each turn is one card of the hand, laid or discarded, until all hands are empty.
+- The longest column of a suit wins 4 points; between equals the higher bottom card decides. Every other column of that suit
+  costs its player a point a card.
+- A match has as many deals as players; the highest total wins.
+
+## Arguments
+
+| option | values | default | meaning |
+| --- | --- | --- | --- |
+| `players` | 2 to 5 | 3 | how many play |
+| `deals` | `players`, 1 or more | `players` | deals in a match; `players`: as many as there are players |
+| `hand_size` | 1 or more | 5 | cards dealt to each player |
+| `clock` | `joker`, `ace_stock`, `ace_deck`, `ace_hand` | `joker` | what the clock cards are and where they lie |
+| `clock_cards` | 1 to 4 | 3 | the clock card that closes the stock; with jokers also how many there are |
+| `column_step` | `any_lower`, `next_lower` | `any_lower` | whether ranks may be skipped in a column |
+| `must_place` | `false`, `true` | `false` | with the stock open, who can lay a card must (R1) |
+| `take_discard` | `false`, `true` | `false` | the top discard may be taken instead of drawing (J4) |
+| `closer_plays` | `false`, `true` | `false` | who turns up the last clock card still plays (J5) |
+| `scoring` | `suits`, `longest` | `suits` | points for each suit, or for the longest column of all |
+| `lost_column_penalty` | `false`, `true` | `true` | a column that did not win costs a point a card (J9) |
+| `tie_break` | `high`, `low` | `high` | which bottom card wins between columns of equal length (J8) |
+| `shortest_double` | `false`, `true` | `false` | the shortest winning column counts double (J7) |
+| `waiting_penalty` | `false`, `true` | `false` | minus 10 for who could lay and did not while the stock was open (J6) |
+| `playoffs` | 0 or more | - | the most play-offs after a tie (R7) |
+| `suits` | 1 to 4 | 4 | suits in the pack, the first of S H D C |
+| `ranks` | 2 to 13 | 13 | ranks in the pack, the lowest of A 2 3 ... K |
+
+`-` means that an option does not apply; its value is then `None`.
+
+| setting | values | default | meaning |
+| --- | --- | --- | --- |
+| `reward` | `points`, `relative`, `outcome` | `points` | what is paid, see Rewards |
+| `seats_encoded` | players to 5 | players | how many seats observations and actions are numbered for |
+| `render_mode` | `ansi`, `human`, `rgb_array` | - | text, text that is printed, or a picture |
+| `render_seat` | 0 to players - 1 | - | whose hand is shown; by default that of the seat that is to act |
+
+## Action space
+
+`Discrete(106)` for all options. A card is suit x 13 + rank, suits S H D C, ranks A 2 ... K.
+
+| action | move | meaning |
+| --- | --- | --- |
+| 0 to 51 | `play` | lay that card at the bottom of the own column of its suit |
+| 52 to 103 | `discard` | discard that card |
+| 104 | `draw` | draw from the stock; only asked for with `take_discard`, if taking is possible too (J4) |
+| 105 | `take` | take the top discard straight into the own column (J4) |
+
+The `action_mask` of an observation is int8[106]: 1 for what is legal, all 0 for a seat that is not to act.
+
+## Observation space
+
+`observation` is float32[544] for 3 seats, in [0, 1]; version 1. Seats are counted clockwise from the observer.
+
+| block | entries | at | meaning |
+| --- | --- | --- | --- |
+| `hand` | 52 | 0 to 51 | cards of the own hand |
+| `layable` | 52 | 52 to 103 | cards of the own hand that fit the own columns now |
+| `discards` | 52 | 104 to 155 | cards on the discard pile |
+| `unseen` | 52 | 156 to 207 | cards that lie in other hands, in the stock, or out of play: not seen by the observer |
+| `top_discard` | 17 | 208 to 224 | rank, then suit, of the top discard |
+| `skips` | 52 | 225 to 276 | for each layable card: cards of the own hand and unseen ones between it and the bottom, / 12 |
+| `clock_aces` | 4 | 277 to 280 | suits whose ace lies face up as a clock card |
+| `tableau` | 3 x 52 | 281 to 436 | cards laid |
+| `bottom` | 3 x 4 | 437 to 448 | for each suit: rank of the bottom card / 13 (A is 1), 0 for no column |
+| `length` | 3 x 4 | 449 to 460 | for each suit: cards in the column / 13 |
+| `reach` | 3 x 4 | 461 to 472 | for each suit: unseen cards that fit the column / 13 |
+| `leads` | 3 x 4 | 473 to 484 | suits in which the seat has the best column now |
+| `hand_size` | 3 x 1 | 485 to 487 | cards in hand / (option hand_size + 1) |
+| `total` | 3 x 1 | 488 to 490 | match score t as 0.5 + 0.5 t / (20 + abs(t)) |
+| `turn` | 3 x 1 | 491 to 493 | whose turn it is |
+| `dealer` | 3 x 1 | 494 to 496 | who dealt |
+| `taking_part` | 3 x 1 | 497 to 499 | who plays this deal (not all in a play-off) |
+| `waited` | 3 x 1 | 500 to 502 | who decided, or decides now, with the stock open and has placed nothing while it was |
+| `clock_seen` | 5 | 503 to 507 | clock cards face up: 0 to 4 |
+| `clock_left` | 5 | 508 to 512 | clock cards still to come until the stock closes: 0 to 4 |
+| `stock` | 2 | 513 to 514 | cards in the stock / 56; whether the stock is closed |
+| `phase` | 2 | 515 to 516 | the decision of the seat whose turn it is: to draw or take; to lay or discard |
+| `match` | 3 | 517 to 519 | 1 / (1 + regular deals after this one); whether this is a play-off; 1 / (1 + play-offs still possible) |
+| `players` | 4 | 520 to 523 | option players: 2 to 5 |
+| `clock` | 4 | 524 to 527 | option clock: joker, ace_stock, ace_deck, ace_hand |
+| `clock_cards` | 4 | 528 to 531 | option clock_cards: 1 to 4 |
+| `rules` | 9 | 532 to 540 | options: column_step is next_lower; must_place; take_discard; closer_plays; scoring is longest; lost_column_penalty; tie_break is low; shortest_double; waiting_penalty |
+| `sizes` | 3 | 541 to 543 | options: hand_size / 52; suits / 4; ranks / 13 |
+
+## Rewards
+
+The points of a deal, to all seats, in the step that ends it: 4 for each suit won, minus the cards of lost columns.
+
+`reward="relative"` pays the same minus the mean over the seats. `reward="outcome"` pays at the match's end only: the winners share
++1, the others share -1; if all tie, 0 each.
+
+## Starting state
+
+Shuffled and dealt from the seed; the last seat deals, so seat 0 acts first (J1).
+
+## Episode end
+
+All agents terminate together when the last deal is scored. Nothing is ever truncated.
+
+## Version history
+
+- v0: the first version.
+"""  # noqa: E501 - rows of tables
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
 def unknown_name(kind: str, name: Any, known: Sequence[str]) -> str:
     """A sentence about a name that is not known, with the nearest one that is."""
     near = difflib.get_close_matches(str(name), known, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     return f"unknown {kind} {name!r}{hint} Known are: {', '.join(known)}"
 
 

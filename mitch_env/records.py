@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .game import PHASE_DEAL, PHASE_OVER, Game, Table
+from .game import PHASE_DEAL, PHASE_OVER, Game, Table, legal_moves
 from .jit import kernel_view
 from .kernels import ILLEGAL, kernels_of
 from .log import DealLog
@@ -70,7 +70,7 @@ def record_of(
     """
     players = options.players
     names = ["unknown"] * players if agents is None else list(agents)
-    if len(names) != players or not all(isinstance(name, str) for name in names):
+    if isinstance(agents, str) or len(names) != players or not all(isinstance(name, str) for name in names):
         raise ValueError(f"agents must be {players} names, one for each seat, got {agents!r}")
     deals = []
     table: Table = None
@@ -105,13 +105,6 @@ def deal_scores(table: Table) -> list[int] | None:
     return [int(table.points[seat]) for seat in range(table.players)]
 
 
-def legal_moves(game: Game, table: Table) -> list[str]:
-    """All legal moves of the actor, in words."""
-    mask = np.zeros(game.rules.n_actions(int(table.seats_encoded)), np.uint8)
-    game.rules.legal_actions(table, mask)
-    return [game.rules.action_name(table, int(action)) for action in np.flatnonzero(mask)]
-
-
 def _record_deal(game: Game, deal: DealLog, legal: bool) -> tuple[Table, dict[str, Any]]:
     rules, kernels = game.rules, kernels_of(game.rules)
     tables = deal.table.copy()
@@ -140,32 +133,69 @@ class _Impossible(Exception):
     """The replay of a record cannot go on."""
 
 
+_KIND_NAMES = {int: "an integer", str: "text", list: "a list", dict: "an object", bool: "true or false"}
+
+
+def _shown(value: Any, most: int = 60) -> str:
+    """The beginning of a value as Python writes it, for a sentence; never an error, whatever the value."""
+    try:
+        return f"{value!r:.{most}}"
+    except (ValueError, RecursionError):
+        return "an endless number" if isinstance(value, int) else "something nested without end"
+
+
 def _need(holder: Any, key: str, kind: type, what: str) -> Any:
     """``holder[key]`` if it is of that kind."""
     if not isinstance(holder, dict):
-        raise _Impossible(f"{what} must be an object, got {type(holder).__name__}")
+        raise _Impossible(f"{what} must be an object, got {_shown(holder)}")
     if key not in holder:
         raise _Impossible(f"{what} has no {key!r}")
     value = holder[key]
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise _Impossible(f"{key!r} must be {_KIND_NAMES[kind]}, got {value!r:.60}")
+        raise _Impossible(f"{key!r} must be {_KIND_NAMES[kind]}, got {_shown(value)}")
     return value
-
-
-_KIND_NAMES = {int: "an integer", str: "text", list: "a list", dict: "an object", bool: "true or false"}
 
 
 def _int_list(holder: Any, key: str, what: str) -> list[int]:
     values = _need(holder, key, list, what)
     if not all(type(value) is int for value in values):
-        raise _Impossible(f"{key!r} must be a list of integers, got {values!r:.60}")
+        raise _Impossible(f"{key!r} must be a list of integers, got {_shown(values)}")
     return list(values)
 
 
 def _word_list(value: Any, what: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise _Impossible(f"{what} must be a list of texts, got {value!r:.60}")
+        raise _Impossible(f"{what} must be a list of texts, got {_shown(value)}")
     return value
+
+
+def _is_allowed(game: Game, options: Any, name: str, value: Any) -> bool:
+    """Whether an option could have that value beside the others."""
+    try:
+        game.options(options, **{name: value})
+    except OptionsError:
+        return False
+    return True
+
+
+def options_of(game: Game, given: dict[str, Any]) -> Any:
+    """The options that a record names; null stands for one that is left out, unless null is a value of its own.
+
+    Raises:
+        ValueError: If an option is unknown or a value is not allowed.
+    """
+    known = game.defaults.as_dict()
+    idle = {name for name in known if name in given and given[name] is None and not _is_allowed(game, None, name, None)}
+    return game.options({name: value for name, value in given.items() if name not in idle})
+
+
+def _left_out(game: Game, options: Any, given: dict[str, Any]) -> list[str]:
+    """The options that apply and are not in the record. A flag that could not be true beside the others does not apply."""
+    return [
+        name
+        for name, value in options.as_dict().items()
+        if value is not None and given.get(name) is None and (value is not False or _is_allowed(game, options, name, True))
+    ]
 
 
 class _Replay:
@@ -177,11 +207,11 @@ class _Replay:
         self.where = ""
 
     def note(self, sentence: str) -> None:
-        self.problems.append(self.where + sentence)
+        self.problems.append(f"{self.where}{sentence:.1000}")  # an error may quote a value of any length
 
     def compare(self, what: str, written: Any, played: Any) -> None:
         if written != played:
-            self.note(f"{what} written as {written!r:.80}, played as {played!r:.80}")
+            self.note(f"{what} written as {_shown(written, 80)}, played as {_shown(played, 80)}")
 
     def run(self) -> list[str]:
         try:
@@ -212,19 +242,20 @@ class _Replay:
     def check_head(self) -> None:
         record = self.record
         if _need(record, "format", str, "the record") != FORMAT:
-            raise _Impossible(f"the format is {record['format']!r:.40}, not {FORMAT!r}")
+            raise _Impossible(f"the format is {_shown(record['format'])}, not {FORMAT!r}")
         if _need(record, "version", int, "the record") != VERSION:
-            raise _Impossible(f"version {record['version']} is not known, only {VERSION} is")
+            raise _Impossible(f"version {_shown(record['version'])} is not known, only {VERSION} is")
+        given = _need(record, "options", dict, "the record")
         try:
             self.game = get_game(_need(record, "game", str, "the record"))
-            options = self.game.options(_need(record, "options", dict, "the record"))
-        except (OptionsError, ValueError) as error:
+            options = options_of(self.game, given)
+        except RecursionError:
+            raise _Impossible("an option is something nested without end") from None
+        except ValueError as error:
             raise _Impossible(str(error)) from None
-        missing = [
-            name for name, value in options.as_dict().items() if value is not None and record["options"].get(name) is None
-        ]
-        if missing:
-            self.note(f"options are missing: {', '.join(missing)}")
+        left_out = _left_out(self.game, options, given)
+        if left_out:
+            self.note(f"options are missing: {', '.join(left_out)}")
         if "seed" not in record or (record["seed"] is not None and type(record["seed"]) is not int):
             self.note("'seed' must be an integer, or null if no seed makes this match again")
         agents = _word_list(_need(record, "agents", list, "the record"), "'agents'")
@@ -260,6 +291,14 @@ class _Replay:
         scores = deal.get("scores") if deal.get("scores") is None else _int_list(deal, "scores", "the deal")
         self.compare("scores", scores, deal_scores(table))
 
+    def note_legal(self, written: list[str], allowed: list[str]) -> None:
+        differences = {
+            "written but not legal": sorted(set(written) - set(allowed)),
+            "legal but not written": sorted(set(allowed) - set(written)),
+            "written more than once": sorted({move for move in written if written.count(move) > 1}),
+        }
+        self.note("legal moves differ: " + "; ".join(f"{what} {_shown(moves)}" for what, moves in differences.items() if moves))
+
     def arrange_reshuffle(self) -> None:
         """Fixes the next reshuffle before a move can need it."""
         done = int(self.table.reshuffles)
@@ -277,14 +316,13 @@ class _Replay:
         if "legal" in move:
             written = _word_list(move["legal"], "'legal'")
             if sorted(written) != sorted(allowed):
-                extra, lost = sorted(set(written) - set(allowed)), sorted(set(allowed) - set(written))
-                self.note(f"legal moves differ: written but not legal {extra}, legal but not written {lost}")
+                self.note_legal(written, allowed)
         if text not in allowed:
             try:
                 rules.parse_action(table, text)
             except ValueError as error:
                 raise _Impossible(str(error)) from None
-            raise _Impossible(f"seat{table.actor} cannot {text!r}; legal here: {', '.join(allowed)}")
+            raise _Impossible(f"seat{table.actor} may not {text!r}; legal here: {', '.join(allowed)}")
         done = int(table.reshuffles)
         kernels_of(rules).step_one(self.raw, rules.parse_action(table, text))
         if table.reshuffles != done:

@@ -182,9 +182,10 @@ def test_every_event_is_told_in_words() -> None:
         (rules.TOOK, card("9H")),
         (rules.ACE_LAID, card("AS")),
         (rules.CLOCK_UP, card("JK")),
+        (rules.PLAYOFF_DEALT, 1),
     ]:
         note(table, kind, 1, detail)
-    table.deals_dealt = 2
+    table.deals_done = 1
     assert [event_text(table, event) for event in recent_events(table)] == [
         "deal 2, dealt by seat1",
         "seat1 lays 9H",
@@ -192,14 +193,15 @@ def test_every_event_is_told_in_words() -> None:
         "seat1 takes 9H",
         "seat1 lays the ace AS on the pile",
         "seat1 turns up JK",
+        "play-off, dealt by seat1",
     ]
-    with pytest.raises(ValueError, match="kind 6 is no event"):
-        event_text(table, 6 << 16)
+    with pytest.raises(ValueError, match="kind 7 is no event"):
+        event_text(table, 7 << 16)
 
 
 def test_deal_number_goes_on_beyond_what_an_event_holds() -> None:
     table = new_table("mitch_jp")
-    table.deals_dealt = 514
+    table.deals_done = 513
     note(table, rules.DEALT, 0, 513 & 0xFF)
     assert event_text(table, recent_events(table)[-1]) == "deal 513, dealt by seat0"
 

@@ -11,7 +11,7 @@ from ..game import NOBODY, PHASE_DEAL, PHASE_OVER, Table
 from ..rewards import is_winner
 from .actions import DRAW, N_ACTIONS, legal_actions
 from .options import ACE_HAND, JOKER, LONGEST
-from .rules import ACE_LAID, CLOCK_UP, DEALT, DISCARDED, LAID, TOOK
+from .rules import ACE_LAID, CLOCK_UP, DEALT, DISCARDED, LAID, PLAYOFF_DEALT, TOOK
 from .scoring import column_worth, leader, score_suits
 from .state import ACES, JOKER_CARD, N_RANKS, column, is_closed
 from .text import RANKS, action_name, card_name, cards_of
@@ -54,11 +54,13 @@ def event_text(table: Table, event: int) -> str:
     """
     kind, seat, detail = split_event(event)
     if kind == DEALT:
-        dealt = int(table.deals_dealt)
-        number = dealt - (dealt - detail) % 256  # the event holds the number modulo 256
+        started = int(table.deals_done) + 1
+        number = started - (started - detail) % 256  # the event holds the number modulo 256
         return f"deal {number}, dealt by seat{seat}"
+    if kind == PLAYOFF_DEALT:
+        return f"play-off, dealt by seat{seat}"
     if kind not in _VERBS:
-        raise ValueError(f"event {event}: kind {kind} is no event of Mitch, 0 to {CLOCK_UP} are")
+        raise ValueError(f"event {event}: kind {kind} is no event of Mitch, 0 to {PLAYOFF_DEALT} are")
     return f"seat{seat} {_VERBS[kind].format(card=card_name(detail))}"
 
 
@@ -143,8 +145,8 @@ def _middle(table: Table) -> str:
     shown = " ".join(pile[:N_LISTED]) + (" …" if len(pile) > N_LISTED else "")
     lines = [
         ("stock", f"{_counted(stock_left(table), 'card')}, {clock_text(table)}"),
-        ("ace pile" if table.clock == ACE_HAND else "clock", up or "–"),
-        ("discards", f"{shown}  ({len(pile)}, the last one first)" if pile else "–"),
+        ("ace pile" if table.clock == ACE_HAND else "clock", up or "-"),
+        ("discards", f"{shown}  ({len(pile)}, the last one first)" if pile else "-"),
     ]
     return "\n".join(f"{label:<{_LABEL_WIDTH}}{words}" for label, words in lines)
 
@@ -161,8 +163,8 @@ def _grid(table: Table, seat: int | None) -> str:
         rows.append(("this deal", [f"{points:+d}" for points in points_now(table)]))
     if table.waiting_penalty:
         rows.append(("waiting", ["laid nothing yet" if table.waited >> other & 1 else "" for other in players]))
-    for suit in range(table.suits):
-        rows.append((f"    {SYMBOLS[suit]}", [_column_text(table, other, suit) for other in players]))
+    suits = range(table.suits)
+    rows += [(f"    {SYMBOLS[suit]}", [_column_text(table, other, suit) for other in players]) for suit in suits]
     width = (2 * N_RANKS - 1 if table.players <= _SPACED_PLAYERS else N_RANKS) + len(f" {CROWN}")
     lines = [f"{label:<{_LABEL_WIDTH}}" + "  ".join(f"{cell:<{width}}" for cell in cells) for label, cells in rows]
     return "\n".join(line.rstrip() for line in lines if line.strip())
@@ -184,7 +186,7 @@ def _marks(table: Table, seat: int) -> str:
 def _column_text(table: Table, seat: int, suit: int) -> str:
     ranks = ranks_down(table, seat, suit)
     if not ranks:
-        return "–"
+        return "-"
     spaced = " ".join(ranks) if table.players <= _SPACED_PLAYERS else ranks
     return f"{spaced} {CROWN}" if is_crowned(table, seat, suit) else spaced
 

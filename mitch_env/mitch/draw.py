@@ -179,7 +179,7 @@ def _draw_middle(picture: Image, table: Table, box: Box) -> None:
 
 def _draw_moves(picture: Image, table: Table, box: Box) -> None:
     """The last moves in words, the latest one at the bottom."""
-    left, top, right, bottom = box
+    left, top, right, _ = box
     drawing.frame(picture, box)
     label(picture, (left + 12, top + 22), "last moves", 14, DIM)
     told = [event_text(table, event) for event in recent_events(table, _N_TOLD)]

@@ -19,9 +19,14 @@ from .state import (
     N_CARDS,
     N_RANKS,
     NO_CARDS,
+    ONE,
     PHASE_DRAW,
     PHASE_PLAY,
+    SUIT_BITS,
+    Cards,
+    bit,
     column,
+    fits,
     is_closed,
     pile_set,
     unseen,
@@ -35,17 +40,19 @@ BLOCKS = (
     Block("discards", N_CARDS, "cards on the discard pile"),
     Block("unseen", N_CARDS, "cards that lie in other hands, in the stock, or out of play: not seen by the observer"),
     Block("top_discard", N_RANKS + _N_SUITS, "rank, then suit, of the top discard"),
+    Block("skips", N_CARDS, "for each layable card: cards of the own hand and unseen ones between it and the bottom, / 12"),
     Block("clock_aces", _N_SUITS, "suits whose ace lies face up as a clock card"),
     Block("tableau", N_CARDS, "cards laid", per_seat=True),
     Block("bottom", _N_SUITS, "for each suit: rank of the bottom card / 13 (A is 1), 0 for no column", per_seat=True),
     Block("length", _N_SUITS, "for each suit: cards in the column / 13", per_seat=True),
+    Block("reach", _N_SUITS, "for each suit: unseen cards that fit the column / 13", per_seat=True),
     Block("leads", _N_SUITS, "suits in which the seat has the best column now", per_seat=True),
     Block("hand_size", 1, "cards in hand / (option hand_size + 1)", per_seat=True),
-    Block("total", 1, "match score t as 0.5 + 0.5 t / (20 + |t|)", per_seat=True),
+    Block("total", 1, "match score t as 0.5 + 0.5 t / (20 + abs(t))", per_seat=True),
     Block("turn", 1, "whose turn it is", per_seat=True),
     Block("dealer", 1, "who dealt", per_seat=True),
     Block("taking_part", 1, "who plays this deal (not all in a play-off)", per_seat=True),
-    Block("waited", 1, "who has decided with the stock open and placed nothing while it was", per_seat=True),
+    Block("waited", 1, "who decided, or decides now, with the stock open and has placed nothing while it was", per_seat=True),
     Block("clock_seen", 5, "clock cards face up: 0 to 4"),
     Block("clock_left", 5, "clock cards still to come until the stock closes: 0 to 4"),
     Block("stock", 2, "cards in the stock / 56; whether the stock is closed"),
@@ -88,48 +95,65 @@ def state_layout(seats: int) -> Layout:
 @rule
 def observe(s: Table, seat: int, out: np.ndarray) -> None:
     """Writes what ``seat`` sees to ``out``, float32[layout.size], every entry."""
-    k = _write_cards(s, seat, out)
+    hidden = unseen(s, seat)
+    k = _write_cards(s, seat, hidden, out)
     for i in range(k, out.shape[0]):
         out[i] = 0.0
-    n = s.seats_encoded
+    n = int(s.seats_encoded)
     for r in range(s.players):
         other = (seat + r) % s.players
         expand(s.tableau[other], out, k + N_CARDS * r, N_CARDS)
-        _write_columns(s, other, out, k + n * N_CARDS + _N_SUITS * r, n * _N_SUITS)
-        _write_seat(s, other, out, k + n * (N_CARDS + 3 * _N_SUITS) + r, n)
-    k += n * (N_CARDS + 3 * _N_SUITS + 6)
+        _write_columns(s, other, hidden, out, k + n * N_CARDS + _N_SUITS * r, n * _N_SUITS)
+        _write_seat(s, other, out, k + n * (N_CARDS + 4 * _N_SUITS) + r, n)
+    k += n * (N_CARDS + 4 * _N_SUITS + 6)
     k = _write_deal(s, out, k)
     _write_options(s, out, k)
 
 
 @rule
-def _write_cards(s: Table, seat: int, out: np.ndarray) -> int:
+def _write_cards(s: Table, seat: int, hidden: Cards, out: np.ndarray) -> int:
     k = expand(s.hand[seat], out, 0, N_CARDS)
     k = expand(layable(s, seat), out, k, N_CARDS)
     k = expand(pile_set(s), out, k, N_CARDS)
-    k = expand(unseen(s, seat), out, k, N_CARDS)
-    for i in range(k, k + N_RANKS + _N_SUITS):
+    k = expand(hidden, out, k, N_CARDS)
+    for i in range(k, k + N_RANKS + _N_SUITS + N_CARDS):
         out[i] = 0.0
     if s.pile_size > 0:
         top = int(s.pile[s.pile_size - 1])
         out[k + top % N_RANKS] = 1.0
         out[k + N_RANKS + top // N_RANKS] = 1.0
     k += N_RANKS + _N_SUITS
+    _write_skips(s, seat, hidden, out, k)
+    k += N_CARDS
     for suit in range(_N_SUITS):
         out[k + suit] = np.float32(s.clock_up >> np.uint64(N_RANKS * suit) & np.uint64(1))
     return k + _N_SUITS
 
 
 @rule
-def _write_columns(s: Table, seat: int, out: np.ndarray, k: int, stride: int) -> None:
-    """Bottom, length and lead of the columns of one seat; ``stride`` entries lie between the blocks."""
+def _write_skips(s: Table, seat: int, hidden: Cards, out: np.ndarray, k: int) -> None:
+    """What each layable card would shut out of its column for good: cards that fit now and are higher."""
+    open_cards = fits(s, seat) & (s.hand[seat] | hidden)
+    cards = layable(s, seat)
+    while cards != NO_CARDS:
+        card = lowest_bit(cards)
+        cards &= cards - ONE
+        higher = open_cards >> np.uint64(card + 1) & (bit(N_RANKS - 1 - card % N_RANKS) - ONE)
+        out[k + card] = np.float32(popcount(higher) / 12)
+
+
+@rule
+def _write_columns(s: Table, seat: int, hidden: Cards, out: np.ndarray, k: int, stride: int) -> None:
+    """Bottom, length, reach and lead of the columns of one seat; ``stride`` entries lie between the blocks."""
+    reach = fits(s, seat) & hidden
     for suit in range(_N_SUITS):
+        out[k + 2 * stride + suit] = np.float32(popcount(reach >> np.uint64(N_RANKS * suit) & SUIT_BITS) / N_RANKS)
         ranks = column(s, seat, suit)
         if ranks != NO_CARDS:
             out[k + suit] = np.float32((lowest_bit(ranks) + 1) / N_RANKS)
             out[k + stride + suit] = np.float32(popcount(ranks) / N_RANKS)
             if leader(s, suit) == seat:
-                out[k + 2 * stride + suit] = 1.0
+                out[k + 3 * stride + suit] = 1.0
 
 
 @rule
@@ -146,8 +170,8 @@ def _write_seat(s: Table, seat: int, out: np.ndarray, k: int, stride: int) -> No
 
 @rule
 def _write_deal(s: Table, out: np.ndarray, k: int) -> int:
-    out[k + s.clock_seen] = 1.0
-    out[k + 5 + max(0, s.clock_cards - s.clock_seen)] = 1.0
+    out[k + int(s.clock_seen)] = 1.0
+    out[k + 5 + max(0, int(s.clock_cards) - int(s.clock_seen))] = 1.0
     out[k + 10] = np.float32((s.stock_size - s.stock_next) / MAX_STOCK)
     out[k + 11] = 1.0 if is_closed(s) else 0.0
     out[k + 12] = 1.0 if s.phase == PHASE_DRAW else 0.0
@@ -160,9 +184,9 @@ def _write_deal(s: Table, out: np.ndarray, k: int) -> int:
 
 @rule
 def _write_options(s: Table, out: np.ndarray, k: int) -> None:
-    out[k + s.players - 2] = 1.0
-    out[k + 4 + s.clock] = 1.0
-    out[k + 8 + s.clock_cards - 1] = 1.0
+    out[k + int(s.players) - 2] = 1.0
+    out[k + 4 + int(s.clock)] = 1.0
+    out[k + 8 + int(s.clock_cards) - 1] = 1.0
     k += 12
     out[k] = s.column_step
     out[k + 1] = s.must_place

@@ -77,9 +77,10 @@ class MitchOptions:
     def __post_init__(self) -> None:
         self._set("players", check_int("players", self.players, 2, MAX_PLAYERS))
         if self.deals != "players":
-            if isinstance(self.deals, str):
-                raise OptionsError(f"deals={self.deals!r}: 'players' or an integer from 1 to {_MANY} is needed")
-            self._set("deals", check_int("deals", self.deals, 1, _MANY))
+            try:
+                self._set("deals", check_int("deals", self.deals, 1, _MANY))
+            except OptionsError:
+                raise OptionsError(f"deals={self.deals!r}: 'players' or an integer from 1 to {_MANY} is needed") from None
         for name, low, high in [("hand_size", 1, 52), ("clock_cards", 1, 4), ("suits", 1, 4), ("ranks", 2, 13)]:
             self._set(name, check_int(name, getattr(self, name), low, high))
         for name, allowed in [
@@ -143,10 +144,12 @@ class MitchOptions:
             cards -= self.suits
             kind = "cards that are no aces"
         if self.players * self.hand_size > cards:
+            most = cards // self.players
+            allowed = f"allowed is at most {most}" if most else "not even one card each; allowed are more suits or ranks"
             raise OptionsError(
                 f"hand_size={self.hand_size}: players={self.players} would be dealt {self.players * self.hand_size} cards, "
                 f"but a pack of suits={self.suits} x ranks={self.ranks} has {cards} {kind}; "
-                f"allowed is at most {cards // self.players}"
+                f"{allowed}"
             )
 
     def as_dict(self) -> dict[str, Any]:

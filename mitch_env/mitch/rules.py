@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..chance import CHANCE_STREAM, REDEAL_STREAM, mix, shuffle, stream
-from ..events import note
+from ..events import clear_events, note
 from ..game import NOBODY, PHASE_DEAL, Table
 from ..jit import lowest_bit, popcount, rule
 from ..rewards import clear_rewards
@@ -31,8 +31,9 @@ from .state import (
     unseen,
 )
 
-#: Kinds of public events (events.py); the detail is a card, for DEALT the number of the deal modulo 256.
-DEALT, LAID, DISCARDED, TOOK, ACE_LAID, CLOCK_UP = range(6)
+#: Kinds of public events (events.py); the detail is a card, for DEALT and PLAYOFF_DEALT the number
+#: of the deal or play-off modulo 256.
+DEALT, LAID, DISCARDED, TOOK, ACE_LAID, CLOCK_UP, PLAYOFF_DEALT = range(7)
 
 
 @rule
@@ -40,15 +41,17 @@ def start_match(s: Table) -> None:
     """A new match from ``s.seed``: nothing is dealt yet."""
     s.rng = stream(s.seed, CHANCE_STREAM)
     s.dealer = s.players - 1  # J1
+    s.turn = s.dealer
     s.regular_dealer = s.dealer
     s.taking_part = (1 << s.players) - 1
     s.deals_done = 0
     s.deals_dealt = 0
     s.playoff = 0
     s.truncated = 0
-    s.n_events = 0
     s.actor = NOBODY
     s.phase = PHASE_DEAL
+    clear_events(s)
+    clear_deal(s)
     for seat in range(s.players):
         s.points[seat] = 0
         s.totals[seat] = 0
@@ -72,6 +75,8 @@ def clear_deal(s: Table) -> None:
     s.pile_size = 0
     s.stock_next = 0
     s.stock_size = 0
+    for i in range(s.revealed.shape[0]):
+        s.revealed[i] = 0
     for i in range(s.stock.shape[0]):
         s.stock[i] = 0
     for i in range(s.pile.shape[0]):
@@ -88,11 +93,17 @@ def put_in_stock(s: Table, cards: Cards) -> None:
 
 
 @rule
-def turn_up(s: Table, seat: int, card: int) -> None:
-    """A clock card comes to lie face up."""
+def count_clock_card(s: Table, card: int) -> None:
+    """One more clock card lies face up."""
     s.clock_seen += 1
     if card != JOKER_CARD:
         s.clock_up |= bit(card)
+
+
+@rule
+def turn_up(s: Table, seat: int, card: int) -> None:
+    """A clock card comes to lie face up."""
+    count_clock_card(s, card)
     note(s, CLOCK_UP, seat, card)
 
 
@@ -112,13 +123,20 @@ def deal_hands(s: Table) -> None:
 
 
 @rule
+def reveal(s: Table, ace: int) -> None:
+    """An ace is turned up while dealing (J3)."""
+    s.revealed[s.n_revealed] = ace
+    s.n_revealed += 1
+    count_clock_card(s, ace)
+
+
+@rule
 def replace_aces(s: Table, seat: int) -> None:
     """Turns up the aces that ``seat`` was dealt and replaces them, also those that follow the closing ace (J3, J12)."""
     while s.hand[seat] & ACES != NO_CARDS:
         ace = lowest_bit(s.hand[seat] & ACES)
         s.hand[seat] &= ~bit(ace)
-        s.revealed[s.n_revealed] = ace
-        s.n_revealed += 1
+        reveal(s, ace)
         s.hand[seat] |= bit(s.stock[s.stock_next])
         s.stock_next += 1
 
@@ -167,9 +185,12 @@ def add_some_aces(s: Table, aces: Cards, n: int) -> None:
 def open_deal(s: Table) -> None:
     """From freshly dealt cards to the first decision."""
     s.deals_dealt += 1
-    note(s, DEALT, s.dealer, s.deals_dealt & 0xFF)
+    if s.playoff == 0:
+        note(s, DEALT, s.dealer, (s.deals_done + 1) & 0xFF)
+    else:
+        note(s, PLAYOFF_DEALT, s.dealer, s.playoff & 0xFF)
     for i in range(s.n_revealed):
-        turn_up(s, s.dealer, s.revealed[i])
+        note(s, CLOCK_UP, s.dealer, s.revealed[i])
     s.turn = s.dealer
     advance(s)  # never the deal's end: somebody has cards, and whoever has cards decides
 
@@ -276,8 +297,7 @@ def apply_play(s: Table, action: int) -> bool:
             count_placement(s, seat)
         note(s, LAID, seat, card)
     elif is_ace_move(s, card):
-        s.clock_up |= bit(card)
-        s.clock_seen += 1
+        count_clock_card(s, card)
         note(s, ACE_LAID, seat, card)
     else:
         s.pile[s.pile_size] = card
@@ -313,6 +333,12 @@ def redeal_hidden(s: Table, seat: int, key: np.uint64) -> None:
     s.rng = stream(mix(key), REDEAL_STREAM)
     s.seed = stream(mix(key), CHANCE_STREAM)  # the true seed would give every card away, and so would the drawn stock
     n_stock = s.stock_size - s.stock_next
+    n_hidden = n_stock
+    for other in range(s.players):
+        if other != seat:
+            n_hidden += popcount(s.hand[other])
+    if n_hidden == 0:  # before the first deal, or when every card lies open
+        return
     cards = unseen(s, seat)
     markers_stay_in_stock = s.clock != JOKER and s.clock != ACE_HAND
     s.stock_next = 0

@@ -43,7 +43,6 @@ TABLE = table_dtype(
         ("suits", "i1"),
         ("ranks", "i1"),
         # The match.
-        ("deals_done", "i4"),  # regular deals that are settled
         ("playoff", "i4"),  # which play-off of the current deal this is, 0 for the deal itself (R7)
         ("regular_dealer", "i1"),  # who dealt the last regular deal
         ("taking_part", "u1"),  # bit set of the seats that are dealt in

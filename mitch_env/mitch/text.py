@@ -10,7 +10,7 @@ import numpy as np
 from ..game import PHASE_DEAL, PHASE_OVER, Table
 from .actions import DISCARD, DRAW, N_ACTIONS, TAKE
 from .options import ACE_DECK, ACE_HAND, ACE_STOCK, JOKER
-from .rules import clear_deal
+from .rules import clear_deal, reveal
 from .state import ACES, JOKER_CARD, N_CARDS, N_RANKS, PHASE_DRAW, PHASE_PLAY, pack
 
 RANKS = "A23456789TJQK"
@@ -71,7 +71,7 @@ def parse_action(table: Table, text: str) -> int:
     if not isinstance(text, str):
         raise ValueError(f"a move is text such as 'play 9H', got {text!r}")
     verb, _, name = text.partition(" ")
-    if verb == "draw" and not name:
+    if text == "draw":
         return DRAW
     if verb not in ("play", "discard", "ace", "take"):
         raise ValueError(f"{text!r} is no move: play, discard, ace, take (each with a card) or draw is needed")
@@ -142,8 +142,8 @@ def arrange_deal(table: Table, words: Mapping[str, Any]) -> None:
         table.hand[seat] = card_set(hand)
     table.stock[: len(stock)] = stock
     table.stock_size = len(stock)
-    table.revealed[: len(revealed)] = revealed
-    table.n_revealed = len(revealed)
+    for ace in revealed:
+        reveal(table, ace)
 
 
 def _check_hands(table: Table, hands: Sequence[Sequence[int]]) -> None:

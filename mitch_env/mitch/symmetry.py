@@ -1,0 +1,89 @@
+"""The names of the suits do not matter: an exact symmetry of Mitch, used to show equal positions as equal.
+
+A renaming is a small integer: two bits for each suit, the new suit of suit 0 lowest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..game import Table
+from ..jit import popcount, rule
+from .actions import DRAW
+from .state import N_CARDS, N_RANKS, NO_CARDS, SUIT_BITS, Cards, column
+
+_N_SUITS = 4
+IDENTITY = 0 | 1 << 2 | 2 << 4 | 3 << 6
+
+
+@rule
+def canonical(s: Table, seat: int) -> int:
+    """The renaming that sorts the suits by what ``seat`` sees of them: longest own column first, then most cards held, then
+    the cards themselves. Suits that look alike in all that keep their order, so it depends on nothing hidden."""
+    code = IDENTITY
+    for suit in range(s.suits):
+        rank = 0
+        key = _suit_key(s, seat, suit)
+        for other in range(s.suits):
+            other_key = _suit_key(s, seat, other)
+            if other_key > key or (other_key == key and other < suit):
+                rank += 1
+        code = code & ~(3 << 2 * suit) | rank << 2 * suit
+    return code
+
+
+@rule
+def _suit_key(s: Table, seat: int, suit: int) -> int:
+    own = column(s, seat, suit)
+    held = s.hand[seat] >> _shift(suit) & SUIT_BITS
+    left = column(s, (seat + 1) % s.players, suit)
+    key = popcount(own) << 4 | popcount(held)
+    return key << 39 | int(own) << 26 | int(held) << 13 | int(left)
+
+
+@rule
+def _shift(suit: int) -> Cards:
+    return np.uint64(N_RANKS * suit)
+
+
+@rule
+def renamed_set(cards: Cards, code: int) -> Cards:
+    """A set of cards with its suits renamed."""
+    renamed = NO_CARDS
+    for suit in range(_N_SUITS):
+        renamed |= (cards >> _shift(suit) & SUIT_BITS) << _shift(code >> 2 * suit & 3)
+    return renamed
+
+
+@rule
+def relabel(s: Table, code: int, out: Table) -> None:
+    """Makes ``out``, a copy of ``s``, show what ``s`` would show with its suits renamed: all that ``observe`` and
+    ``legal_actions`` read. The stock and the events keep their names."""
+    for seat in range(s.players):
+        out.hand[seat] = renamed_set(s.hand[seat], code)
+        out.tableau[seat] = renamed_set(s.tableau[seat], code)
+    out.clock_up = renamed_set(s.clock_up, code)
+    for i in range(s.pile_size):
+        out.pile[i] = _renamed_card(int(s.pile[i]), code)
+
+
+@rule
+def _renamed_card(card: int, code: int) -> int:
+    return N_RANKS * (code >> 2 * (card // N_RANKS) & 3) + card % N_RANKS
+
+
+@rule
+def rename_action(code: int, action: int) -> int:
+    """An action with its card renamed; numbers that are no such action stay as they are."""
+    if action < 0 or action >= DRAW:
+        return action
+    return action - action % N_CARDS + _renamed_card(action % N_CARDS, code)
+
+
+@rule
+def inverse(code: int) -> int:
+    """The renaming that undoes ``code``."""
+    back = 0
+    for suit in range(_N_SUITS):
+        back |= suit << 2 * (code >> 2 * suit & 3)
+    return back

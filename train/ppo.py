@@ -1,0 +1,311 @@
+"""Trains a policy by self-play with MaskablePPO, exports it, and plays a small tournament.
+
+    python train/ppo.py --config configs/mitch_jp_3p.yaml
+    python train/ppo.py --config configs/mitch_jp_3p.yaml decisions=2e6 options.players=4
+    python train/ppo.py --resume runs/mitch_jp_3p
+
+Everything goes to runs/NAME/: config.yaml, curves.jsonl and curves.png, TensorBoard files, checkpoints, policy.safetensors
+(and .onnx), evaluation.json, tournament.json and tournament.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `python train/ppo.py` finds the packages beside it
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads would fight torch's for the same cores
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import configure
+from tqdm import tqdm
+
+from agents import make_agent, tournament
+from agents.policy import PolicyAgent, PolicyCard
+from mitch_env import get_game
+from train.checkpoints import latest_checkpoint, load_progress, load_snapshots, save_checkpoint
+from train.config import TrainConfig, keys_help, load_config, save_config
+from train.curves import append_point, draw_curves, forget_after, read_points
+from train.export import versions, write_both
+from train.rollouts import SeatRolloutBuffer
+from train.table_vec_env import TableVecEnv
+from train.trunk_policy import TrunkPolicy
+
+
+def linear(ends: Sequence[float], left: float) -> float:
+    """The value between ``ends`` when the share ``left`` of the run is left."""
+    return ends[1] + (ends[0] - ends[1]) * left
+
+
+def policy_card(config: TrainConfig, decisions: int, evaluation: dict[str, Any]) -> PolicyCard:
+    """What the exported file says of the policy."""
+    options = config.rules()
+    return PolicyCard.of(
+        get_game(config.game),
+        options,
+        options.players,
+        config.encoder,
+        [config.width] * config.depth,
+        training=config.__dict__,
+        decisions=decisions,
+        seed=config.seed,
+        versions=versions(),
+        evaluation=evaluation,
+    )
+
+
+def policy_agent(config: TrainConfig, weights: dict[str, np.ndarray], name: str, sample: bool) -> PolicyAgent:
+    """A frozen copy of a policy as an agent."""
+    return PolicyAgent(policy_card(config, 0, {}), weights, get_game(config.game), name, sample)
+
+
+def make_env(config: TrainConfig, seed: int, snapshots: list[dict[str, np.ndarray]]) -> TableVecEnv:
+    """The tables, with the opponents that the config names."""
+    opponents = [make_agent(name, config.game) for name in config.opponents if name != "snapshots"]
+    opponents += [policy_agent(config, weights, "snapshot", sample=True) for weights in snapshots]
+    if not opponents:  # until there is a first snapshot
+        opponents = [make_agent("random", config.game)]
+    return TableVecEnv(
+        get_game(config.game),
+        config.rules(),
+        config.tables,
+        seed=seed,
+        reward=config.reward,
+        reward_scale=config.reward_scale,
+        canonical=config.encoder == "canonical",
+        self_play=config.self_play,
+        opponents=opponents,
+        threads=config.threads,
+    )
+
+
+def make_model(config: TrainConfig, env: TableVecEnv) -> MaskablePPO:
+    """MaskablePPO with the pieces that make every seat learn."""
+    return MaskablePPO(
+        TrunkPolicy,
+        env,
+        policy_kwargs={"width": config.width, "depth": config.depth},
+        learning_rate=lambda left: linear(config.learning_rate, left),
+        n_steps=config.window,
+        batch_size=config.batch_size,
+        n_epochs=config.epochs,
+        gamma=config.gamma,
+        gae_lambda=config.lam,
+        clip_range=config.clip,
+        ent_coef=config.entropy[0],
+        vf_coef=config.value_weight,
+        max_grad_norm=config.max_grad_norm,
+        rollout_buffer_class=SeatRolloutBuffer,
+        rollout_buffer_kwargs={"env": env, "seed": config.seed},
+        seed=config.seed,
+        device="cpu",
+    )
+
+
+class Trainer(BaseCallback):
+    """What happens around the updates: annealing, opponents, evaluation, checkpoints, curves, the progress bar."""
+
+    def __init__(self, config: TrainConfig, run: Path, env: TableVecEnv, snapshots: list[dict[str, np.ndarray]]) -> None:
+        super().__init__()
+        self.config, self.run, self.env, self.snapshots = config, run, env, snapshots
+        self.n_fixed = sum(name != "snapshots" for name in config.opponents)
+        self.seconds_before = 0.0
+        self.done_at = dict.fromkeys(("snapshot", "evaluate", "checkpoint"), 0)
+
+    def _on_training_start(self) -> None:
+        self.started = self.window_started = time.monotonic()
+        self.counted = (self.env.n_deals, self.env.n_decisions, self.num_timesteps)
+        self.bar = tqdm(total=self.config.decisions, initial=self.num_timesteps, unit="dec", unit_scale=True, desc="training")
+
+    def _on_rollout_start(self) -> None:
+        self.model.ent_coef = linear(self.config.entropy, 1 - self.num_timesteps / self.config.decisions)
+
+    def _on_step(self) -> bool:
+        return not self.is_out_of_time()
+
+    def _on_rollout_end(self) -> None:
+        """A window is complete and the update is about to begin."""
+        self.bar.update(self.num_timesteps - self.bar.n)
+        self._log_window()
+        if self._is_due("snapshot", self.config.snapshot_every) and "snapshots" in self.config.opponents:
+            self._take_snapshot()
+        if self._is_due("evaluate", self.config.evaluate_every):
+            self.evaluate()
+        if self._is_due("checkpoint", self.config.checkpoint_every):
+            self.save()
+
+    def _is_due(self, what: str, every: int) -> bool:
+        if self.num_timesteps - self.done_at[what] < every:
+            return False
+        self.done_at[what] = self.num_timesteps
+        return True
+
+    def is_out_of_time(self) -> bool:
+        """Whether ``max_minutes`` are over."""
+        limit = self.config.max_minutes * 60
+        return 0 < limit <= self.seconds()
+
+    def seconds(self) -> float:
+        """Seconds trained, those before a resume included."""
+        return self.seconds_before + time.monotonic() - self.started
+
+    def _log_window(self) -> None:
+        buffer: Any = self.model.rollout_buffer
+        now = time.monotonic()
+        counts = (self.env.n_deals, self.env.n_decisions, self.num_timesteps)
+        deals, played, decisions = (after - before for after, before in zip(counts, self.counted, strict=True))
+        mask = buffer.action_masks.sum(2)
+        point = {
+            "decisions": self.num_timesteps,
+            "seconds": round(self.seconds(), 1),
+            "decisions_per_second": round(decisions / max(now - self.window_started, 1e-9)),
+            "deal_length": round(played / deals, 2) if deals else None,
+            "entropy": float(-buffer.log_probs[mask > 1].mean()),
+            "usable": float(buffer.usable.mean()),
+            "explained_variance": buffer.explained_variance(),
+        }
+        self.counted, self.window_started = counts, now
+        self._write({key: value for key, value in point.items() if value is not None})
+
+    def _write(self, point: dict[str, Any]) -> None:
+        append_point(self.run / "curves.jsonl", point)
+        for key, value in point.items():
+            if isinstance(value, (int, float)) and key != "decisions":
+                self.logger.record(f"run/{key}", value)
+
+    def _take_snapshot(self) -> None:
+        self.snapshots.append(self.model.policy.weights())  # type: ignore[operator, union-attr]
+        del self.snapshots[: -self.config.snapshots_kept]
+        agent = policy_agent(self.config, self.snapshots[-1], "snapshot", sample=True)
+        if self.n_fixed == 0 and len(self.snapshots) == 1:
+            self.env.opponents.clear()  # the stand-in leaves
+        self.env.add_opponent(agent, self.n_fixed, self.config.snapshots_kept)
+
+    def evaluate(self) -> dict[str, Any]:
+        """Plays the policy (best actions) against the fixed opponents; returns the duels by opponent."""
+        config = self.config
+        agent = policy_agent(config, self.model.policy.weights(), "policy", sample=False)  # type: ignore[operator, union-attr]
+        game, rules = get_game(config.game), tournament.rated_options(get_game(config.game), config.options)
+        duels = {
+            name: tournament.duel(game, rules, (agent, make_agent(name, game)), config.evaluate_blocks, config.seed)
+            for name in config.evaluate_against
+        }
+        scores = {name: [one.margin, one.low, one.high] for name, one in duels.items()}
+        for name, one in duels.items():
+            self.logger.record(f"score/{name}", one.margin)
+        self._write({"decisions": self.num_timesteps, "seconds": round(self.seconds(), 1), "scores": scores})
+        draw_curves(read_points(self.run / "curves.jsonl"), self.run / "curves.png", f"{config.name}: {config.game}")
+        self.bar.set_postfix({name: f"{one.margin:+.1f}" for name, one in duels.items()})
+        return {name: one.__dict__ for name, one in duels.items()}
+
+    def save(self) -> None:
+        """Writes a checkpoint."""
+        progress = {"decisions": self.num_timesteps, "seconds": self.seconds(), "done_at": self.done_at}
+        save_checkpoint(self.run, self.model, self.snapshots, progress)
+
+
+def train(config: TrainConfig, run: Path, resume: Path | None = None) -> PolicyAgent:
+    """Trains, or goes on from a checkpoint, exports the policy and returns it as an agent."""
+    torch.set_num_threads(config.threads)
+    snapshots = load_snapshots(resume) if resume else []
+    progress = load_progress(resume) if resume else {}
+    # A resumed run plays other matches than those that it has learnt from already.
+    env = make_env(config, config.seed + int(progress.get("decisions", 0)), snapshots)
+    model = make_model(config, env)
+    if resume:
+        model.set_parameters(resume / "model.zip", device="cpu")
+        model.num_timesteps = progress["decisions"]
+        forget_after(run / "curves.jsonl", model.num_timesteps)
+    model.set_logger(configure(str(run), ["tensorboard"]))
+    trainer = Trainer(config, run, env, snapshots)
+    trainer.seconds_before = progress.get("seconds", 0.0)
+    trainer.done_at |= progress.get("done_at", {})
+    model.learn(config.decisions - model.num_timesteps, callback=trainer, reset_num_timesteps=False)
+    trainer.bar.close()
+    trainer.save()
+    evaluation = trainer.evaluate()
+    (run / "evaluation.json").write_text(json.dumps(evaluation, indent=1) + "\n")
+    weights = model.policy.weights()  # type: ignore[operator, union-attr]
+    card = policy_card(config, model.num_timesteps, evaluation)
+    for path in write_both(run / "policy.safetensors", card, weights):
+        print(f"written: {path}")
+    return PolicyAgent.load(run / "policy.safetensors")
+
+
+def final_tournament(config: TrainConfig, run: Path) -> None:
+    """The exported policy against the fixed opponents, one against the rest, printed, drawn and written down."""
+    game = get_game(config.game)
+    rules = tournament.rated_options(game, config.options)
+    names = [*config.evaluate_against, f"policy:{run / 'policy.safetensors'}"]
+    duels = tournament.run(game, names, options=rules, blocks=config.final_blocks, seed=config.seed + 1, progress=True)
+    print(tournament.table_text(duels))
+    summary = tournament.results(game, rules, duels, config.seed + 1)
+    (run / "tournament.json").write_text(json.dumps(summary, indent=1) + "\n")
+    tournament.draw_matrix(duels, run / "tournament.png", f"{config.name}, {config.final_blocks} blocks")
+    print(f"written: {run / 'tournament.json'}, {run / 'tournament.png'}, {run / 'curves.png'}")
+
+
+def new_run(name: str, root: Path) -> Path:
+    """A folder for a run that does not exist yet: NAME, NAME-2, NAME-3 ..."""
+    number = 1
+    while True:
+        run = root / (name if number == 1 else f"{name}-{number}")
+        try:
+            run.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+            continue
+        return run
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="python train/ppo.py",
+        description=__doc__,
+        epilog=keys_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--config", type=Path, help="a YAML file with keys that differ from the defaults")
+    top.add_argument("--resume", type=Path, metavar="RUN", help="go on with a run (a folder) from its latest checkpoint")
+    top.add_argument("--runs", type=Path, default=Path("runs"), help="where new runs go (default: runs)")
+    top.add_argument("changes", nargs="*", metavar="key=value", help="keys that differ from the config")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Trains; wrong input is a sentence on stderr and exit status 2."""
+    known = parser().parse_args(arguments)
+    try:
+        if (known.config is None) == (known.resume is None):
+            raise ValueError("either --config FILE or --resume RUN is needed")
+        if known.resume is not None:
+            run, checkpoint = known.resume, latest_checkpoint(known.resume)
+            config = load_config(run / "config.yaml", known.changes)
+            if checkpoint is None:
+                raise ValueError(f"{run}: there is no checkpoint to go on from; start anew with --config {run / 'config.yaml'}")
+        else:
+            config, checkpoint = load_config(known.config, known.changes), None
+            run = new_run(config.name, known.runs)
+            save_config(config, run / "config.yaml")
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"{config.game}: {config.decisions:,} decisions, all files in {run}")
+    train(config, run, checkpoint)
+    if config.final_blocks:
+        final_tournament(config, run)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
