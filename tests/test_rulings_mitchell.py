@@ -502,7 +502,7 @@ def test_M13_the_round_ends_when_nobody_can_play_or_draw() -> None:
     table = position(["off-duty cancel", "off-duty", "give"], "", suit="brawl", mitchell=1)
     assert table.phase == PHASE_OVER
     assert scores(table) == [0, 0, 0]
-    assert table.rounds_done == 1
+    assert table.deals_done == 1
     assert events(table, BLOCKED, CAUGHT, WON) == [(BLOCKED, 2, 0)]
 
 
@@ -577,7 +577,7 @@ def test_M27_a_match_has_at_most_100_rounds_by_default() -> None:
     while table.phase == PHASE_DEAL:
         RULES.shuffle_deal(table)
         RULES.open_deal(table)
-    assert table.rounds_done == 100
+    assert table.deals_done == 100
     assert list(table.totals[:2]) == [0, 0]
 
 
@@ -596,7 +596,7 @@ def test_M20_totals_of_a_truncated_match_are_those_of_the_finished_rounds() -> N
     play_round(table, ["brawl", "cancel"], "cancel cancel", "0 brawl")
     assert list(table.totals[:2]) == [200, 5]
     play_round(table, ["cancel", "cancel"], "cancel brawl", "0 pass")
-    assert (table.phase, table.truncated, table.rounds_done) == (PHASE_OVER, 1, 1)
+    assert (table.phase, table.truncated, table.deals_done) == (PHASE_OVER, 1, 1)
     assert list(table.totals[:2]) == [200, 5]
     assert winners(table) == [0]
     assert list(table.reward[:2]) == [1, -1]

@@ -119,8 +119,8 @@ def round_words(table: Table) -> str:
     """Which round is played, such as ``round 2 of at most 100, to 1000 points``."""
     if table.phase == PHASE_OVER:
         stopped = f", stopped after {table.turns_done} turns of the next" if table.truncated else ""
-        return f"the match is over after {_counted(int(table.rounds_done), 'round')}{stopped}"
-    words = f"round {table.rounds_done + 1} of at most {table.rounds}"
+        return f"the match is over after {_counted(int(table.deals_done), 'round')}{stopped}"
+    words = f"round {table.deals_done + 1} of at most {table.rounds}"
     return f"{words}, to {table.target_score} points" if table.target_score else words
 
 
@@ -130,7 +130,7 @@ def result_words(table: Table) -> str:
     points = _counted(int(table.totals[winners[0]]), "point")
     if len(winners) == 1:
         return f"{suspect_name(winners[0])} wins with {points}"
-    names = [suspect_name(seat) for seat in winners]
+    names = [SUSPECTS[seat] for seat in winners]
     return f"{', '.join(names[:-1])} and {names[-1]} share the win with {points}"
 
 
@@ -179,7 +179,7 @@ def _suspects(table: Table, viewer: int | None) -> str:
     for seat in range(table.players):
         name = f"{suspect_name(seat)}{' (you)' if seat == viewer else ''}"
         pointer = "▶ " if seat == whose_turn(table, viewer) else "  "
-        last = f"{table.points[seat]:+d}" if table.rounds_done and not table.truncated else ""
+        last = f"{table.points[seat]:+d}" if table.deals_done and not table.truncated else ""
         row = f"{pointer}{name:<22}{table.n_held[seat]:>6}{table.totals[seat]:>8}{last:>12}   "
         marks = ", ".join(_marks(table, seat, viewer))
         room = _WIDTH - len(row)
@@ -202,7 +202,7 @@ def _marks(table: Table, seat: int, viewer: int | None) -> list[str]:
 def _outlook(table: Table, seat: int | None) -> str:
     """What comes next: the moves of ``seat`` if it is to decide, else whom everybody waits for; or who won."""
     if table.phase == PHASE_OVER:
-        return f"{result_words(table)}."
+        return _wrapped("", f"{result_words(table)}.", 0)
     if table.actor == NOBODY:
         return ""
     if seat != table.actor:

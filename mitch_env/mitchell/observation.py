@@ -41,7 +41,7 @@ BLOCKS = (
     Block("mitchell", 1, "before whom Mitchell stands", per_seat=True),
     Block("target", 1, "whom the waiting action is aimed at, or to whom it moves Mitchell", per_seat=True),
     Block("turn", 1, "whose turn it is", per_seat=True),
-    Block("total", 1, "match score t as 0.5 + 0.5 t / (500 + |t|)", per_seat=True),
+    Block("total", 1, "match score t as 0.5 + 0.5 t / (500 + abs(t))", per_seat=True),
     Block("decision", 3, "the observer must: play a card; play or keep the drawn card; answer the waiting action"),
     Block("stock", 2, "cards in the stock / cards in the deck; there are none"),
     Block(
@@ -169,7 +169,7 @@ def _write_round(s: Table, out: np.ndarray, k: int) -> int:
     out[k + 3] = np.float32(s.idle_turns / MAX_PLAYERS)
     out[k + 4] = np.float32(s.reshuffles / (1.0 + s.reshuffles))
     out[k + 5] = np.float32(1.0 / max(1, s.max_turns - s.turns_done))
-    out[k + 6] = np.float32(1.0 / max(1, s.rounds - s.rounds_done))
+    out[k + 6] = np.float32(1.0 / max(1, s.rounds - s.deals_done))
     return k + 7
 
 

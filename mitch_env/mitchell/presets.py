@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..game import Game, Rules
-from . import actions, cards, describe, draw, observation, options, redeal, rules, state, text
+from . import actions, cards, describe, draw, observation, options, redeal, rules, state, symmetry, text
 
 RULES = Rules(
     name="mitchell",
@@ -32,6 +32,10 @@ RULES = Rules(
     stock_words=text.stock_words,
     arrange_reshuffle=text.arrange_reshuffle,
     taking_part=text.taking_part,
+    canonical=symmetry.canonical,
+    relabel=symmetry.relabel,
+    rename_action=symmetry.rename_action,
+    inverse=symmetry.inverse,
     draw_table=draw.draw_table,
 )
 

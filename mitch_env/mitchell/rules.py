@@ -8,7 +8,7 @@ scoring in ``scoring.py``.
 from __future__ import annotations
 
 from ..chance import CHANCE_STREAM, stream
-from ..events import note
+from ..events import clear_events, note
 from ..game import NOBODY, PHASE_DEAL, Table
 from ..jit import rule
 from ..rewards import clear_rewards
@@ -43,10 +43,10 @@ def start_match(s: Table) -> None:
     s.rng = stream(s.seed, CHANCE_STREAM)
     s.dealer = s.players - 1  # M2: seat 0 starts
     s.turn = 0
-    s.rounds_done = 0
+    s.deals_done = 0
     s.deals_dealt = 0
     s.truncated = 0
-    s.n_events = 0
+    clear_events(s)
     s.actor = NOBODY
     s.phase = PHASE_DEAL
     for seat in range(s.players):

@@ -77,14 +77,14 @@ def end_match(s: Table) -> None:
 @rule
 def settle(s: Table) -> None:
     """Adds the points of the round and sets up what comes next: ``PHASE_DEAL`` or ``PHASE_OVER`` (M24)."""
-    s.rounds_done += 1
+    s.deals_done += 1
     is_reached = False
     for seat in range(s.players):
         s.totals[seat] += s.points[seat]
         if s.target_score != 0 and s.totals[seat] >= s.target_score:
             is_reached = True
     pay_deal(s)
-    if is_reached or s.rounds_done >= s.rounds:
+    if is_reached or s.deals_done >= s.rounds:
         end_match(s)
         return
     s.dealer = (s.dealer + 1) % s.players  # M2

@@ -39,8 +39,6 @@ TABLE = table_dtype(
         ("release_wins", "i1"),
         ("ask_everyone", "i1"),
         ("deck", "u1", (N_KINDS,)),
-        # The match.
-        ("rounds_done", "i4"),
         # The round.
         ("turns_done", "i4"),  # M20
         ("idle_turns", "i1"),  # turns in a row in which no card was played or drawn (M13)
