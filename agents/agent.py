@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -19,6 +20,9 @@ ENCODERS = ("flat", "canonical")
 class View:
     """What some seats that must act see, one row for each decision; rows may be at different tables and seats.
 
+    Nothing leads from a view to a table but :meth:`events` and :meth:`worlds`, and these answer only while the agent is being
+    asked: afterwards another seat may be to act, and what it knows is not for this one.
+
     Attributes:
         game: The game that is played.
         seats_encoded: How many seats observations and actions are numbered for.
@@ -27,39 +31,40 @@ class View:
         seat: int8[n], the seat that must act.
     """
 
-    __slots__ = ("_events", "_worlds", "game", "mask", "observation", "seat", "seats_encoded")
+    __slots__ = ("__weakref__", "game", "mask", "observation", "seat", "seats_encoded")
 
-    def __init__(
-        self,
-        game: Game,
-        seats_encoded: int,
-        observation: np.ndarray,
-        mask: np.ndarray,
-        seat: np.ndarray,
-        events: Callable[[int], list[int]],
-        worlds: Callable[[int, int], np.ndarray],
-    ) -> None:
+    def __init__(self, game: Game, seats_encoded: int, observation: np.ndarray, mask: np.ndarray, seat: np.ndarray) -> None:
         self.game = game
         self.seats_encoded = seats_encoded
         self.observation = observation
         self.mask = mask
         self.seat = seat
-        self._events = events
-        self._worlds = worlds
 
     def __len__(self) -> int:
-        return len(self.mask)
+        return len(self.seat)
 
     def events(self, row: int) -> list[int]:
         """The last public events at the table of a row, oldest first (``mitch_env.events``)."""
-        return self._events(row)
+        batch, rows = _open(self)
+        return recent_events(batch.tables[rows[row]])
 
     def worlds(self, n: int, key: int) -> np.ndarray:
         """Tables that the acting seats cannot tell from the real ones: ``[rows, n]``, drawn by ``redeal_hidden``.
 
         They are in the table's own names (the ``flat`` encoder), re-keyed, and hold nothing that a seat cannot know.
         """
-        return self._worlds(n, key)
+        batch, rows = _open(self)
+        return batch.worlds(rows, n, key)
+
+
+#: The tables behind the views that are being answered. They are kept here so that a view does not hold them.
+_TABLES: weakref.WeakKeyDictionary[View, tuple[Batch, np.ndarray]] = weakref.WeakKeyDictionary()
+
+
+def _open(view: View) -> tuple[Batch, np.ndarray]:
+    if view not in _TABLES:
+        raise ValueError("a view tells events and worlds only while its agent is being asked for these actions")
+    return _TABLES[view]
 
 
 class Agent(Protocol):
@@ -86,18 +91,14 @@ class Agent(Protocol):
 
 
 def view_of(batch: Batch, rows: np.ndarray, encoder: str) -> tuple[View, Callable[[np.ndarray], np.ndarray]]:
-    """What the actors at some rows of a batch see, and a function that turns chosen actions into the batch's own names."""
+    """What the actors at some rows of a batch see, and a function that turns chosen actions into the batch's own names.
+
+    The view tells events and worlds as long as the batch is not stepped; :func:`act` sees to that.
+    """
     canonical = check_choice("encoder", encoder, ENCODERS) == "canonical"
     seen = batch.seen(rows, canonical)
-    seats = batch.actor[rows]
-
-    def events(row: int) -> list[int]:
-        return recent_events(batch.tables[rows[row]])
-
-    def worlds(n: int, key: int) -> np.ndarray:
-        return batch.worlds(rows, n, key)
-
-    view = View(batch.game, batch.seats, seen.observation, seen.mask, seats, events, worlds)
+    view = View(batch.game, batch.seats, seen.observation, seen.mask, batch.actor[rows])
+    _TABLES[view] = batch, rows
     return view, lambda actions: batch.own_names(seen, actions, canonical)
 
 
@@ -108,12 +109,24 @@ def act(agent: Agent, batch: Batch, rows: np.ndarray) -> np.ndarray:
         ValueError: If the answer is not one legal action for each row.
     """
     view, own_names = view_of(batch, rows, agent.encoder)
-    actions: Any = np.asarray(agent.act_batch(view))
+    try:
+        actions: Any = np.asarray(agent.act_batch(view))
+    finally:
+        del _TABLES[view]
     if actions.shape != (len(rows),) or actions.dtype.kind not in "iu":
         raise ValueError(f"{agent.name}: act_batch must return {len(rows)} integers, got {actions.dtype} {actions.shape}")
-    inside = (actions >= 0) & (actions < view.mask.shape[1])
-    wrong = np.flatnonzero(~(inside & view.mask[np.arange(len(rows)), np.where(inside, actions, 0)]))
+    inside = (actions >= 0) & (actions < batch.n_actions)
+    own = own_names(np.where(inside, actions, 0).astype(np.int64))
+    wrong = np.flatnonzero(~(inside & batch.mask[rows, own]))
     if len(wrong):
-        legal = np.flatnonzero(view.mask[wrong[0]])
-        raise ValueError(f"{agent.name} chose {actions[wrong[0]]}, legal were {legal.tolist()}")
-    return own_names(actions)
+        raise ValueError(_refusal(agent, batch, int(rows[wrong[0]]), int(actions[wrong[0]])))
+    return own
+
+
+def _refusal(agent: Agent, batch: Batch, row: int, action: int) -> str:
+    """What was chosen and what is legal, in the names that the agent uses."""
+    labels = batch.game.rules.action_labels(batch.seats)
+    tried = labels[action] if 0 <= action < len(labels) else "no action of this game"
+    mask = batch.seen([row], agent.encoder == "canonical").mask[0]
+    legal = ", ".join(f"{labels[one]} (action {one})" for one in np.flatnonzero(mask))
+    return f"{agent.name}, seat{batch.actor[row]}, tried: {tried} (action {action}); legal here: {legal}"

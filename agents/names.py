@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mitch_env import Game, get_game
+from mitch_env.options import unknown_name
 
 from .agent import Agent
 from .uniform import RandomAgent
@@ -42,13 +43,16 @@ def make_agent(name: str, game: str | Game) -> Agent:
         return RandomAgent()
     if name == "rule":
         return _make_rule(game)
-    if not colon or not rest:
+    is_dotted = all(part.isidentifier() for part in kind.split("."))
+    if not colon or not rest or not is_dotted:
         raise ValueError(f"unknown agent {name!r}: {_FORMS} is needed")
     target, _, query = rest.partition("?")
     arguments = _parse_arguments(name, query)
     if kind == "policy":
         from .policy import PolicyAgent
 
+        for argument in arguments.keys() - {"sample"}:
+            raise ValueError(f"agent {name!r}: {unknown_name('argument', argument, ['sample'])}")
         return PolicyAgent.load(target, game, **arguments)
     return _make_own(name, kind, target, arguments)
 

@@ -21,10 +21,13 @@ VERSION = 1
 
 #: Metadata that is written as JSON in the file.
 _JSON_KEYS = ("options", "architecture", "training", "versions", "evaluation")
+#: Metadata that is written as a number from 0.
+_INT_KEYS = ("seats_encoded", "layout_version", "decisions", "seed")
 
 
 def _relu(x: np.ndarray) -> np.ndarray:
-    return np.maximum(x, 0.0)
+    positive: np.ndarray = np.maximum(x, 0.0)
+    return positive
 
 
 _ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"relu": _relu, "tanh": np.tanh}
@@ -117,7 +120,7 @@ class PolicyCard:
                 raise PolicyFileError(f"{where}: the metadata has no {key!r}")
             try:
                 values[key] = _read_value(key, metadata[key])
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise PolicyFileError(f"{where}: the metadata's {key!r} cannot be {metadata[key]!r:.60}") from None
         return cls(**values)
 
@@ -128,7 +131,11 @@ def _read_value(key: str, text: str) -> Any:
         if not isinstance(value, dict):
             raise ValueError
         return value
-    return int(text) if key in ("seats_encoded", "layout_version", "decisions", "seed") else text
+    if key not in _INT_KEYS:
+        return text
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError
+    return int(text)
 
 
 class PolicyAgent:
@@ -185,7 +192,10 @@ class PolicyAgent:
             raise PolicyFileError(f"{path}: {error}") from None
         where = Path(path)
         stem = where.resolve().parent.name if where.stem == "policy" else where.stem  # runs/NAME/policy.safetensors
-        return cls(card, weights, played, f"policy:{stem}", sample)
+        try:
+            return cls(card, weights, played, f"policy:{stem}{'?sample=true' if sample else ''}", sample)
+        except PolicyFileError as error:
+            raise PolicyFileError(f"{path}: {error}") from None
 
     def _check_game(self) -> None:
         card, rules = self.card, self.game.rules
@@ -194,10 +204,12 @@ class PolicyAgent:
         if not 2 <= card.seats_encoded <= rules.max_seats:
             raise PolicyFileError(f"seats_encoded={card.seats_encoded}: 2 to {rules.max_seats} are allowed")
         try:
-            self.game.options(card.options)
+            options = self.game.options(card.options)
+            check_choice("encoder", card.encoder, ENCODERS)
         except OptionsError as error:
             raise PolicyFileError(f"the policy was trained with options that are not allowed here: {error}") from None
-        check_choice("encoder", card.encoder, ENCODERS)
+        if options.players > card.seats_encoded:
+            raise PolicyFileError(f"the policy was trained with players={options.players}, seats_encoded={card.seats_encoded}")
         layout = rules.layout(card.seats_encoded)
         here = {
             "layout_version": layout.version,
@@ -215,6 +227,9 @@ class PolicyAgent:
                 raise PolicyFileError(f"architecture {key} is {shape.get(key)!r}, known are {', '.join(known)}")
         inputs = self.game.rules.layout(self.card.seats_encoded).size
         actions = self.game.rules.n_actions(self.card.seats_encoded)
+        for key, size in [("inputs", inputs), ("actions", actions)]:
+            if shape.get(key) != size:
+                raise PolicyFileError(f"architecture {key} is {shape.get(key)!r:.60}, this game has {size}")
         trunk = shape.get("trunk")
         if not isinstance(trunk, list) or not all(type(width) is int and 0 < width <= 1 << 16 for width in trunk):
             raise PolicyFileError(f"architecture trunk is {trunk!r:.60}, a list of widths is needed")

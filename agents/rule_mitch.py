@@ -53,12 +53,12 @@ SHOW_LATE = 0.02
 #: ``take_discard``: what a drawn card is worth, and what it costs to leave the next player a card for its column.
 DRAW_WORTH = 1.0
 GIFT = 0.25
+#: ``shortest_double``: the share of won suits that count double (aiming at short columns did not pay).
+DOUBLED = 0.3
 #: ``longest``: what a card more is worth in chances to win, beyond those counted.
 LENGTH_WORTH = 0.01
 #: ``longest``: what a taken card must add to the chance to win.
 TAKE_CHANCE = 0.02
-
-_WORST = -1e9
 
 
 # --- Tip 6: remember the discards and the columns of the others.
@@ -116,29 +116,30 @@ def wins_suit(s: Any, suit: int, length: int, bottom: int) -> float:
     for seat in range(1, s.players):
         shorter = s.below[suit, seat, length]
         chance *= shorter + wins_tie(s, suit, seat, bottom) * (s.below[suit, seat, length + 1] - shorter)
-    return chance
+    return float(chance)
 
 
 @rule
 def suit_worth(s: Any, suit: int, column: Cards, held: Cards) -> float:
     """Expected points from a suit, less what the others get, with this column and these cards in hand.
 
-    The better of two plans: to go for it with all that fits, or to lay nothing more (tip 3). While cards are in the hand they
-    can still be discarded, so they are lost only in part (tip 4).
+    Points if it is won, the cards laid if it is lost (tip 3). Cards in the hand can still be discarded, so of them only a part
+    is lost: that is why contested cards wait while there are others to throw away (tip 4).
     """
     laid = popcount(column)
     penalty = 1.0 if s.lost_column_penalty != 0 else 0.0
     cards = column | held & room_below(s, column)
     bottom = lowest_bit(cards) if cards != NO_CARDS else 0
     gain = SUIT_POINTS + s.swing[suit]
-    stay = wins_suit(s, suit, laid, bottom) * (gain + penalty * laid) - penalty * laid
+    if s.shortest_double != 0:
+        gain += DOUBLED * SUIT_POINTS
     write_own_lengths(s, suit, column, held, s.lengths)
-    go = 0.0
+    points = 0.0
     for length in range(N_LENGTHS - 1):
         if s.lengths[length] > 0.0:
             loss = penalty * (laid + LAID_IN_VAIN * (length - laid))
-            go += s.lengths[length] * (wins_suit(s, suit, length, bottom) * (gain + loss) - loss)
-    return max(stay, go)
+            points += s.lengths[length] * (wins_suit(s, suit, length, bottom) * (gain + loss) - loss)
+    return float(points)
 
 
 # --- ``longest``: one column decides.
@@ -280,32 +281,43 @@ def take_or_draw(s: Any) -> int:
 
 
 @rule
+def dropping(s: Any, suit: int, rank: int, before: float) -> float:
+    """What it gains, or mostly loses, to put a card of the hand down without laying it."""
+    if s.clock == ACE_HAND and rank == 0:
+        return ace_gain(s)
+    rest = ranks_of(s.usable, suit) & ~bit(rank)
+    return worth(s, suit, ranks_of(s.tableau[0], suit), rest) - before - leaving(s, suit, rank)
+
+
+@rule
+def laying(s: Any, suit: int, rank: int, before: float) -> float:
+    """What it gains to lay a card, given what the deal was worth before."""
+    column = ranks_of(s.tableau[0], suit) | bit(rank)
+    return worth(s, suit, column, ranks_of(s.usable, suit) & ~bit(rank)) - before
+
+
+@rule
 def decide(seen: np.ndarray, mask: np.ndarray, at: np.ndarray, s: Any) -> int:
     """The legal move that gains most. ``at`` are the offsets of the observation's blocks, ``s`` is working space."""
     read_sight(seen, at, s)
     expect(s)
     if s.drawing != 0:
         return take_or_draw(s)
-    best = _WORST
+    best = -np.inf
     action = -1
+    shown = showing(s)
     for suit in range(s.suits):
-        column = ranks_of(s.tableau[0], suit)
-        held = ranks_of(s.usable, suit)
         if ranks_of(s.hand, suit) == NO_CARDS:
             continue
-        before = worth(s, suit, column, held)
+        before = worth(s, suit, ranks_of(s.tableau[0], suit), ranks_of(s.usable, suit))
         for rank in range(N_RANKS):
             card = N_RANKS * suit + rank
-            rest = held & ~bit(rank)
             if mask[card]:
-                gain = worth(s, suit, column | bit(rank), rest) - before + showing(s)
+                gain = laying(s, suit, rank, before) + shown
                 if gain > best:
                     best, action = gain, card
             if mask[DISCARD + card]:
-                if s.clock == ACE_HAND and rank == 0:
-                    gain = ace_gain(s)
-                else:
-                    gain = worth(s, suit, column, rest) - before - leaving(s, suit, rank)
+                gain = dropping(s, suit, rank, before)
                 if gain > best:
                     best, action = gain, DISCARD + card
     return action

@@ -123,7 +123,6 @@ def read_sight(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
     s.markers = s.clock_left
     if s.clock == ACE_DECK or s.clock == ACE_HAND:
         s.markers = popcount((_card_set(seen, at[_UNSEEN]) | s.hand) & ACES)
-    expect_draws(s)
 
 
 @rule

@@ -16,7 +16,7 @@ import numpy as np
 
 _LARGEST_HEADER = 1 << 20
 _LARGEST_FILE = 1 << 30
-_DTYPES = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "I64": np.dtype("<i8")}
+_DTYPES: dict[str, np.dtype] = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "I64": np.dtype("<i8")}
 
 
 class PolicyFileError(ValueError):

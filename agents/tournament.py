@@ -149,7 +149,7 @@ class _bar:
         self._bar: Any = None
         if wanted:
             try:
-                from tqdm import tqdm
+                from tqdm import tqdm  # type: ignore[import-untyped]
             except ImportError:
                 return
             self._bar = tqdm(total=total, unit="match", desc="tournament", file=sys.stderr)

@@ -20,4 +20,5 @@ class RandomAgent:
     def act_batch(self, view: View) -> np.ndarray:
         """A uniform legal action for each row."""
         rank = (self._rng.random(len(view)) * view.mask.sum(1)).astype(np.int64)
-        return np.argmax(np.cumsum(view.mask, 1) > rank[:, None], 1)
+        chosen: np.ndarray = np.argmax(np.cumsum(view.mask, 1) > rank[:, None], 1)
+        return chosen

@@ -20,6 +20,7 @@ from .kernels import AT_DEAL, ILLEGAL, kernels_of
 from .layout import Layout
 from .log import DealLog
 from .options import check_choice, check_int
+from .rewards import REWARDS
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 
@@ -344,6 +345,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
                 raise ValueError(f"the snapshot was played by other rules: {field} is {snapshot.table[0][field]}, here {value}")
         self._tables[0] = snapshot.table[0]
         self.table.stop_at_deal = 1
+        self.table.reward_kind = REWARDS.index(self.reward)
         self._log = None if snapshot.log is None else [deal.copy() for deal in snapshot.log]
         self._has_seed = True
         self.agents = self.possible_agents[:]

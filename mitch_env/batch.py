@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .chance import checked_seed, match_seeds
+from .chance import checked_seed, match_seeds, next_seed
 from .errors import IllegalActionError
 from .game import NOBODY, Game, legal_moves
 from .jit import kernel_view
@@ -91,6 +91,7 @@ class Batch:
         self.check = check
         self.canonical = canonical
         self.tables = self.game.new_tables(self.options, seeds=match_seeds(seed, n), reward=reward, seats_encoded=seats_encoded)
+        self._reward_kind = int(self.tables[0].reward_kind)
         self.seats = int(self.tables[0].seats_encoded)
         rules = self.game.rules
         self.actor = np.zeros(n, np.int8)
@@ -105,7 +106,7 @@ class Batch:
         self.terminated = self._terminated.view(np.bool_)
         self.truncated = self._truncated.view(np.bool_)
         self._code = np.zeros(n, np.int64)
-        self._scratch = np.zeros(self.threads, rules.table_dtype)
+        self._scratch = kernel_view(np.zeros(self.threads, rules.table_dtype))
         self._policy = np.zeros(n, np.uint64)
         self._actions = np.zeros(n, np.int64)
         self._renamed = np.zeros(n, np.int64)
@@ -146,10 +147,11 @@ class Batch:
 
         Args:
             rows: Indices of tables; None for all.
-            seed: One integer for all, or one match seed for each of them; None goes on with new seeds drawn from entropy.
+            seed: One integer for all, or one match seed for each of them; None goes on to the match that follows at each table.
         """
         where = self._rows_once(rows)
-        self.tables.seed[where] = match_seeds(seed, len(where))
+        follows = seed is None
+        self.tables.seed[where] = next_seed(self.tables.seed[where]) if follows else match_seeds(seed, len(where))
         self._begin(where)
 
     def step(self, actions: Any, rows: Any = None) -> None:
@@ -229,6 +231,7 @@ class Batch:
             raise ValueError("a table at which nobody is to act (the match is over) cannot be restored")
         self.tables[where] = snapshot
         self.tables.stop_at_deal[where] = 0
+        self.tables.reward_kind[where] = self._reward_kind
         self._share(self._view_range, where, self._actions)
 
     def redeal_hidden(self, seat: int, key: int, rows: Any = None) -> np.recarray:

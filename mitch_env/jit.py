@@ -16,6 +16,7 @@ import importlib.util
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -126,9 +127,21 @@ def cache_folder(package: str = "mitch_env") -> Path:
     key = hashlib.sha256()
     for name in sorted({"mitch_env", package}):
         key.update(_sources_hash(name).encode())
-    # The same sources compile to other code under another numba, or with bounds checks.
-    key.update(f"{numba.__version__} {np.__version__} {config.BOUNDSCHECK} {config.OPT}".encode())
+    # The same sources compile to other code under another numba, or with bounds checks; numba also keeps the path.
+    where = Path(__file__).parent
+    key.update(f"{where} {sys.version} {numba.__version__} {np.__version__} {config.BOUNDSCHECK} {config.OPT}".encode())
     return Path(base) / f"{package}-{key.hexdigest()[:16]}"
+
+
+@functools.cache
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError as error:
+        _say_once(f"mitch_env: compiled code cannot be kept ({error}); set MITCH_ENV_CACHE to a folder that can be written")
+        return False
 
 
 def _forget_old_caches(folder: Path) -> None:
@@ -170,13 +183,17 @@ def kernel(function: F, signature: Any, what: str) -> F:
     is_first = not marker.exists()
     if is_first:
         _say_once(f"mitch_env: compiling the rules for this machine: some seconds, once; later starts take it from {folder}")
+    if not _is_writable(folder):
+        # numba would put the code beside the sources, where it does not notice that a called function was edited.
+        uncached: F = numba.njit(signature, nogil=True)(function)
+        return uncached
     with _numba_cache_in(folder):
         compiled: F = numba.njit(signature, cache=True, nogil=True)(function)
     if is_first:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            marker.touch()
-            _forget_old_caches(folder)
-        except OSError:
-            pass  # An unwritable cache folder costs time at the next start, nothing else.
+        marker.touch()
+        _forget_old_caches(folder)
     return compiled
+
+
+# Read now, so that what is compiled later counts as made from the sources as they were imported.
+_sources_hash("mitch_env")

@@ -18,6 +18,6 @@ def get_game(name: str | Game) -> Game:
     """
     if isinstance(name, Game):
         return name
-    if name not in GAMES:
+    if not isinstance(name, str) or name not in GAMES:
         raise ValueError(unknown_name("game", name, list(GAMES)))
     return GAMES[name]

@@ -1,4 +1,4 @@
-"""Hand-made positions for the reference referee of Mitch: one or more for every ruling of shared/rules/mitch.md.
+"""Hand-made positions for the reference referee of Mitch: one or more for every ruling of docs/rules_mitch.md.
 
 The scores are worked out by hand from the rule text. Hands and stocks are written in the notation of records.md.
 """
@@ -10,7 +10,6 @@ import random
 from collections import Counter
 
 import pytest
-
 from reference.mitch import (
     ALLOWED,
     PRESETS,
@@ -226,7 +225,7 @@ def test_a_move_between_deals_and_a_deal_within_a_deal_are_refused():
 
 def test_a_turn_is_a_draw_then_any_card_of_the_hand_also_the_drawn_one():
     referee = start(referee_for("mitch_jp"), JP_HANDS, "7H")
-    assert sorted(referee.hand(0)) == sorted("9H KS 2C 4D AS 7H".split())
+    assert sorted(referee.hand(0)) == sorted(["9H", "KS", "2C", "4D", "AS", "7H"])
     assert len(referee.legal()) == 12
     play(referee, "0 discard 7H")
     assert referee.discards == ["7H"]
@@ -761,7 +760,7 @@ def test_count_of_a_deal_closed_at_once():
 
 
 def test_count_of_a_deal_with_one_draw():
-    """Seat0 has 4 moves; seat1 draws the joker; seat0 can lay its other card but for 3S below AS: 2 + 1 + 2 + 2; seat1 has 2."""
+    """Seat0 has 4 moves; seat1 draws the joker; seat0 lays its other card unless 3S is below AS: 2 + 1 + 2 + 2; seat1 has 2."""
     options = full_options("mitch_jp", **{**TINY, "ranks": 3})
     assert count_positions_by_depth(options, [["3S"], ["2S"]], ["AS", "JK"]) == [1, 4, 7, 14]
 
@@ -779,7 +778,7 @@ def test_count_over_all_deals_of_the_smallest_miniature():
     for first in itertools.combinations(cards, 2):
         for second in itertools.combinations([card for card in cards if card not in first], 2):
             rest = [card for card in cards if card not in first + second]
-            for stock in (rest + ["JK"], ["JK"] + rest):
+            for stock in ([*rest, "JK"], ["JK", *rest]):
                 # the number of decisions to the end is the same on every path: the ends are the deepest level
                 *before, ends = count_positions_by_depth(options, [list(first), list(second)], stock)
                 n_decisions += sum(before)

@@ -1135,7 +1135,7 @@ def random_options(rng):
     players = rng.randint(2, 8)
     hand_size = rng.randint(1, 4)
     need = players * hand_size + 1
-    kinds = rng.choice([KINDS, ACTIONS + REACTIONS + ("brawl", "brawl+attract"), REACTIONS + ("brawl", "give", "move")])
+    kinds = rng.choice([KINDS, ACTIONS + REACTIONS + ("brawl", "brawl+attract"), (*REACTIONS, "brawl", "give", "move")])
     kinds = rng.sample(kinds, rng.randint(1, len(kinds)))
     deck = Counter(rng.choice(kinds) for _ in range(need + rng.randint(0, 8)))
     return full_options(

@@ -20,18 +20,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `python train/ex
 import numpy as np
 from safetensors.numpy import save as save_tensors
 
+import mitch_env
+from agents.agent import ENCODERS
 from agents.policy import PolicyAgent, PolicyCard
 from agents.safetensors_file import PolicyFileError
 from mitch_env import get_game
 from mitch_env.options import check_choice
 from mitch_env.record_commands import parse_options
 
-_LIBRARIES = ("mitch-env", "numpy", "torch", "stable-baselines3", "sb3-contrib")
+_LIBRARIES = ("numpy", "torch", "stable-baselines3", "sb3-contrib")
 
 
 def versions() -> dict[str, str]:
     """The versions of what made a policy."""
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "mitch-env": mitch_env.__version__}
     for name in _LIBRARIES:
         try:
             found[name] = importlib.metadata.version(name)
@@ -119,7 +121,11 @@ def load_sb3(path: Path) -> tuple[dict[str, np.ndarray], list[int], str, int, in
 
     from train.trunk_policy import TrunkPolicy
 
-    model = MaskablePPO.load(path, device="cpu")
+    path.stat()  # a missing file is told by its own name
+    try:
+        model = MaskablePPO.load(path, device="cpu")
+    except Exception as error:  # whatever unpickling raises
+        raise PolicyFileError(f"{path}: no zip of sb3-contrib's MaskablePPO: {error}") from error
     weights, trunk = weights_of_sb3(model.policy.state_dict())
     kind = "relu" if isinstance(model.policy, TrunkPolicy) else model.policy.activation_fn.__name__.lower()
     if kind not in ("relu", "tanh"):
@@ -178,8 +184,8 @@ def export_sb3(arguments: argparse.Namespace) -> list[Path]:
         raise PolicyFileError("--from-sb3 needs --game and --out as well (and --options, --encoder as it was trained)")
     game = get_game(arguments.game)
     options = game.options(parse_options(arguments.options))
+    check_choice("encoder", arguments.encoder, ENCODERS)
     weights, trunk, kind, decisions, seed = load_sb3(Path(arguments.from_sb3))
-    check_choice("encoder", arguments.encoder, ("flat", "canonical"))
     card = PolicyCard.of(
         game,
         options,

@@ -1,8 +1,8 @@
-"""The reference referee for Mitch, written from shared/rules/mitch.md and records.md alone.
+"""The reference referee for Mitch, written from docs/rules_mitch.md and docs/records.md alone.
 
-It shares no code with the engine and is built to be read beside the rules: cards are strings ("9H", "JK"), hands and columns are
-lists of them, and every rule is one short function that cites its ruling (J3, R4, ...). It holds no random generator: all chance
-outcomes come in through `Referee.start_deal`.
+It shares no code with the engine and is built to be read beside the rules: cards are strings ("9H", "JK"), hands and
+columns are lists of them, and every rule is one short function that cites its ruling (J3, R4, ...). It holds no random
+generator: all chance outcomes come in through `Referee.start_deal`.
 """
 
 import copy
@@ -338,7 +338,10 @@ class Referee:
     def _can_take_discard(self, seat):
         """J4: the top discard, if it can go into the own tableau at once, while the stock is open."""
         return bool(
-            self.options["take_discard"] and not self.closed and self.discard_pile and self._can_place(seat, self.discard_pile[-1])
+            self.options["take_discard"]
+            and not self.closed
+            and self.discard_pile
+            and self._can_place(seat, self.discard_pile[-1])
         )
 
     def apply(self, move):
@@ -576,7 +579,7 @@ def check_record(record):
     if not isinstance(agents, list) or len(agents) != options["players"] or not all(isinstance(name, str) for name in agents):
         problems.append(f"The agents must be a list of {options['players']} names.")
     if not isinstance(record.get("deals"), list):
-        return problems + ["The deals must be a list."]
+        return [*problems, "The deals must be a list."]
     referee = Referee(options)
     for number, deal in enumerate(record["deals"], 1):
         if referee.match_over:
@@ -587,7 +590,7 @@ def check_record(record):
         if not is_finished:
             return problems
     if not referee.match_over:
-        return problems + [f"Deals are missing: after {len(record['deals'])} the match is not over."]
+        return [*problems, f"Deals are missing: after {len(record['deals'])} the match is not over."]
     if not _is_same_int_list(record.get("totals"), referee.totals):
         problems.append(f"The totals are {record.get('totals')!r}, but they must be {referee.totals}.")
     if not _is_same_int_list(record.get("winners"), referee.winners()):
@@ -635,9 +638,9 @@ def _replay_deal(referee, deal, where):
     try:
         referee.start_deal(deal.get("dealer"), deal.get("seats"), deal.get("hands"), deal.get("stock"), deal.get("revealed"))
     except RefereeError as error:
-        return problems + [f"{where}: {error}"], False
+        return [*problems, f"{where}: {error}"], False
     if not isinstance(deal.get("moves"), list):
-        return problems + [f"{where}: the moves must be a list."], False
+        return [*problems, f"{where}: the moves must be a list."], False
     for number, entry in enumerate(deal["moves"], 1):
         if referee.deal_over:
             problems.append(f"{where}: there are {len(deal['moves'])} moves, but the deal is over after {number - 1}.")
@@ -647,7 +650,7 @@ def _replay_deal(referee, deal, where):
         if not is_done:
             return problems, False
     if not referee.deal_over:
-        return problems + [f"{where}: moves are missing, seat{referee.actor} must still move."], False
+        return [*problems, f"{where}: moves are missing, seat{referee.actor} must still move."], False
     if not _is_same_int_list(deal.get("scores"), referee.scores[-1]):
         problems.append(f"{where}: the scores are {deal.get('scores')!r}, but they must be {referee.scores[-1]}.")
     return problems, True
@@ -665,7 +668,7 @@ def _replay_move(referee, entry, where):
     try:
         referee.apply(entry.get("move"))
     except RefereeError as error:
-        return problems + [f"{where}: {error}"], False
+        return [*problems, f"{where}: {error}"], False
     return problems, True
 
 

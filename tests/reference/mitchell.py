@@ -1,8 +1,8 @@
-"""Reference referee for Mitchell, written from shared/rules alone: plain, slow, obvious.
+"""Reference referee for Mitchell, written from the rules alone: plain, slow, obvious.
 
 It knows no engine. It checks one: `Referee` plays a match whose chance outcomes are given to it, `check_record` replays
-a game record, `count_positions_by_depth` counts move sequences. Rulings (M1 to M28) are those of
-shared/rules/mitchell.md, notation and records those of shared/rules/records.md.
+a game record, `count_positions_by_depth` counts move sequences. Rulings (M1 to M28) are
+those of docs/rules_mitchell.md, notation and records those of docs/records.md.
 """
 
 import copy
@@ -603,7 +603,7 @@ def check_record(record):
         return problems + bad_options
     deals = record.get("deals")
     if not isinstance(deals, list):
-        return problems + ["deals must be a list."]
+        return [*problems, "deals must be a list."]
     referee = Referee(record["options"])
     problems += _agents_problems(record.get("agents"), referee.n_players)
     for number, deal in enumerate(deals):
@@ -615,7 +615,7 @@ def check_record(record):
         if not can_go_on:
             return problems
     if not referee.match_over:
-        return problems + [f"deals: rounds are missing, the match is not over after {len(deals)}."]
+        return [*problems, f"deals: rounds are missing, the match is not over after {len(deals)}."]
     return problems + _result_problems(record, referee)
 
 
@@ -665,7 +665,7 @@ def _deal_problems(referee, deal):
         if not can_go_on:
             return problems, False
     if not referee.deal_over:
-        return problems + [f"moves are missing, the round is not over after {len(deal['moves'])}."], False
+        return [*problems, f"moves are missing, the round is not over after {len(deal['moves'])}."], False
     if referee.reshuffle_queue:
         problems.append(f"reshuffles: {len(referee.reshuffle_queue)} left over that never happened.")
         referee.reshuffle_queue.clear()
@@ -685,7 +685,7 @@ def _move_problems(referee, entry):
     try:
         referee.apply(move)
     except RefereeError as error:
-        return problems + [str(error)], False
+        return [*problems, str(error)], False
     return problems, True
 
 
