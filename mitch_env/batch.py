@@ -236,8 +236,8 @@ class Batch:
 
     def redeal_hidden(self, seat: int, key: int, rows: Any = None) -> np.recarray:
         """Worlds that ``seat`` cannot tell from the tables: what it has not seen is drawn anew, differently for each row."""
-        check_int("seat", seat, 0, self.seats - 1)
         worlds = self.snapshot(rows)
+        check_int("seat", seat, 0, min((int(players) for players in worlds.players), default=self.seats) - 1)
         keys = match_seeds(checked_seed(key, "key"), len(worlds))
         self._kernels.redeal(kernel_view(worlds), seat, keys)
         return worlds

@@ -223,8 +223,12 @@ class Kernels:
                 i = rows[k]
                 s = tables[i]
                 actor[i] = s.actor
-                observe(s, s.actor, observation[i])
-                legal_actions(s, mask[i])
+                if s.actor >= 0:
+                    observe(s, s.actor, observation[i])
+                    legal_actions(s, mask[i])
+                else:
+                    observation[i] = 0.0
+                    mask[i] = 0
 
         signature = types.void(
             self._tables,
@@ -253,6 +257,10 @@ class Kernels:
                 i = rows[k]
                 s = tables[i]
                 actor[i] = s.actor
+                if s.actor < 0:
+                    observation[i] = 0.0
+                    mask[i] = 0
+                    continue
                 code[i] = canonical(s, s.actor)
                 scratch[0] = s
                 renamed = scratch[0]

@@ -337,12 +337,14 @@ def redeal_hidden(s: Table, seat: int, key: np.uint64) -> None:
     for other in range(s.players):
         if other != seat:
             n_hidden += popcount(s.hand[other])
-    if n_hidden == 0:  # before the first deal, or when every card lies open
-        return
     cards = unseen(s, seat)
     markers_stay_in_stock = s.clock != JOKER and s.clock != ACE_HAND
     s.stock_next = 0
     s.stock_size = 0
+    if n_hidden == 0:  # before the first deal, or when every card lies open
+        for i in range(s.stock.shape[0]):
+            s.stock[i] = 0
+        return
     put_in_stock(s, cards & ~ACES if markers_stay_in_stock else cards)
     shuffle(s, s.stock, s.stock_size)
     n_given = 0
