@@ -26,7 +26,7 @@ def random_options(game: Game, rng: random.Random, players: int) -> Any:
     pool = rng.choice([_KINDS, _KINDS, rng.sample(_KINDS, 8), [*_KINDS[20:], "brawl", "brawl+attract"]])
     while True:
         hand_size = rng.choice([2, 3, 5, 7])
-        n_cards = players * hand_size + 1 + rng.choice([0, 1, 4, 12, 30])
+        n_cards = players * hand_size + 1 + rng.choice([1, 4, 12, 30])
         drawn: dict[str, Any] = {
             "target_score": rng.choice([None, 50, 400]),
             "unplayed": rng.choice(["bonus", "penalty"]),
@@ -139,11 +139,15 @@ def swap_hidden(table: Table, seat: int, rng: random.Random, swaps: int) -> None
     slots: list[tuple[Any, int]] = [(other, kind) for other in others for kind in np.repeat(range(len(_KINDS)), hands[other])]
     slots += [("stock", int(kind)) for kind in table.stock[table.stock_next : table.stock_size]]
     in_hand = [i for i, (place, _) in enumerate(slots) if place != "stock"]
-    for _ in range(swaps if len(slots) > 1 else 0):
+    done, tries = 0, 0
+    while done < swaps and tries < 20 * swaps and len(slots) > 1:
+        tries += 1
         i = rng.choice(in_hand) if in_hand and rng.random() < 0.7 else rng.randrange(len(slots))
         j = rng.randrange(len(slots))
         (here, one), (there, other_card) = slots[i], slots[j]
-        slots[i], slots[j] = (here, other_card), (there, one)
+        if one != other_card and (here != there or here == "stock"):
+            slots[i], slots[j] = (here, other_card), (there, one)
+            done += 1
     for other in others:
         mine = [kind for place, kind in slots if place == other]
         table.hand[other] = kept[other] + np.bincount(np.array(mine, int), minlength=len(_KINDS))
