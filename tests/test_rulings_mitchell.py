@@ -211,6 +211,13 @@ def test_M26_after_a_draw_only_the_drawn_card_may_be_played() -> None:
     assert legal(table) == {"pass", "give seat0 off-duty", "give seat0 stakeout"}
 
 
+def test_M26_a_card_that_the_draw_makes_playable_must_wait() -> None:
+    """With a second card the give could be played; but only the card that was drawn may be."""
+    table = position(["give", "brawl", "brawl"], "off-duty", suit="off-duty")
+    assert drawn(table) == "off-duty"
+    assert legal(table) == {"off-duty", "pass"}
+
+
 def test_M28_a_pass_and_a_turn_that_ended_by_itself_look_the_same() -> None:
     passed = position(["brawl brawl", "off-duty"], "brawl car-chase")
     ended = position(["brawl brawl", "off-duty"], "car-chase brawl")
@@ -287,6 +294,20 @@ def test_M6_the_gift_is_chosen_with_the_action_and_moves_only_if_it_takes_effect
     play(cancelled, "1 cancel")
     assert (hand(cancelled, 0), hand(cancelled, 1)) == ("brawl off-duty give", "brawl")
     assert mitchell(cancelled) == "seat2"
+
+
+def test_M6_what_a_gift_shows_is_known_until_the_card_may_be_gone() -> None:
+    table = position(["give brawl off-duty brawl", "brawl brawl give", "brawl give"], "stakeout " * 9, suit="brawl")
+    play(table, "0 give seat1 off-duty")
+    known = [block(table, 0, "known")[26 * seat : 26 * seat + 26] for seat in (1, 2)]
+    assert [sum(each) for each in known] == [0.5, 0]  # one card, as 1 / 2
+    assert not any(sum(block(table, seat, "known")[26:]) for seat in (1, 2))
+    kept = table.copy()
+    play(table, "1 give seat2 off-duty")
+    assert sum(block(table, 0, "known")[26:]) == 0  # it may have been the one
+    assert sum(block(table, 1, "known")[26:52]) == 0.5
+    play(kept, "1 brawl")
+    assert sum(block(kept, 0, "known")[26:]) == 0.5
 
 
 @pytest.mark.parametrize("held", ["give brawl", "give give", "give give brawl", "give brawl cancel"])
@@ -492,6 +513,15 @@ def test_M10_having_mitchell_taken_away_with_an_empty_hand_wins_if_release_wins(
         assert hand(table, 1) == "off-duty"  # seat 1 had to draw
 
 
+def test_M10_without_release_wins_the_last_card_counts_in_its_turn_only() -> None:
+    hands = ["brawl+center brawl", "brawl+attract", "brawl brawl"]
+    table = position(hands, "off-duty off-duty", suit="brawl", turn=1, release_wins=False)
+    play(table, "1 brawl+attract", "2 brawl", "0 brawl+center")
+    assert mitchell(table) == "center"
+    assert table.actor == 2  # seat 1 has not won, and drew a card
+    assert hand(table, 1) == "off-duty"
+
+
 def test_M10_without_release_wins_the_last_card_played_sending_mitchell_away_wins() -> None:
     table = position(["brawl+center", "brawl"], "off-duty", mitchell=0, release_wins=False)
     play(table, "0 brawl+center")
@@ -506,17 +536,19 @@ def test_M13_the_round_ends_when_nobody_can_play_or_draw() -> None:
     assert events(table, BLOCKED, CAUGHT, WON) == [(BLOCKED, 2, 0)]
 
 
-def test_M13_a_card_drawn_or_played_starts_the_count_anew() -> None:
-    table = position(["off-duty", "off-duty", "brawl off-duty"], "off-duty", suit="brawl", turn=1)
-    assert table.idle_turns == 0  # seat 1 drew
+@pytest.mark.parametrize(("rest", "turns"), [("", 3), ("off-duty", 4)])
+def test_M13_a_card_drawn_or_played_starts_the_count_anew(rest: str, turns: int) -> None:
+    table = position(["off-duty", "off-duty", "brawl off-duty"], rest, suit="brawl")
     play(table, "2 brawl")
     assert table.phase == PHASE_OVER
-    assert table.turns_done == 2 + 3
+    assert table.turns_done == 3 + 3
+    table = position(["off-duty", "off-duty", "off-duty off-duty"], rest, suit="brawl")
+    assert table.turns_done == turns
 
 
-@pytest.mark.parametrize(("unplayed", "points"), [("bonus", [200, 35, -100]), ("penalty", [200, -35, -100])])
+@pytest.mark.parametrize(("unplayed", "points"), [("bonus", [200, 50, -100]), ("penalty", [200, -50, -100])])
 def test_M14_M22_cards_left_are_points_or_cost_them_and_who_is_caught_gets_minus_100(unplayed: str, points: list[int]) -> None:
-    hands = ["brawl", "give cancel revenge brawl+center off-duty", "brawl brawl brawl"]
+    hands = ["brawl", "change force-two move give cancel revenge brawl+center off-duty+anywhere", "brawl brawl brawl"]
     table = position(hands, "off-duty", mitchell=2, unplayed=unplayed)
     play(table, "0 brawl")
     assert scores(table) == points

@@ -138,8 +138,9 @@ def legal_actions(s: Table, mask: np.ndarray) -> None:
     seats = int(s.seats_encoded)
     cards = turn_cards(s)
     expand(cards, mask, 0, ANYWHERE_OF)
-    for i in range(ANYWHERE_OF, mask.shape[0]):
-        mask[i] = 0
+    rest = mask[ANYWHERE_OF:]
+    for i in range(rest.shape[0]):
+        rest[i] = 0
     if s.phase == PHASE_ANSWER:
         expand(reactions(s, s.actor) >> np.uint64(CANCEL), mask, pass_at(seats) + 1, 2)
         mask[pass_at(seats) + 3] = 1

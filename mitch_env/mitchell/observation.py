@@ -85,32 +85,55 @@ def observe(s: Table, seat: int, out: np.ndarray) -> None:
     mine = s.phase == PHASE_DRAWN and seat == s.actor
     k = expand(bit(s.drawn) if mine else NO_KINDS, out, k, N_KINDS)
     k = _write_counts(s, seat, out, k)
-    for i in range(k, out.shape[0]):
-        out[i] = 0.0
+    rest = out[k:]
+    for i in range(rest.shape[0]):
+        rest[i] = 0.0
     k = _write_center(s, out, k)
     n = int(s.seats_encoded)
+    _write_known(s.hand[seat], out, k)
+    if n_known(s, seat) > 0:
+        for r in range(1, s.players):
+            _write_known(s.known[seat, (seat + r) % s.players], out, k + N_KINDS * r)
     for r in range(s.players):
         other = (seat + r) % s.players
-        _write_known(s, seat, other, out, k + N_KINDS * r)
         _write_seat(s, other, out, k + N_KINDS * n + 4 * r, k + (N_KINDS + 4) * n + r, n)
     k += (N_KINDS + 8) * n
     if seat == s.actor and s.phase >= PHASE_PLAY:
         out[k + int(s.phase) - PHASE_PLAY] = 1.0
-    k = _write_round(s, out, k + 3)
-    _write_options(s, out, k)
+    n_deck = 0
+    for kind in range(N_KINDS):
+        n_deck += int(s.deck[kind])
+    k = _write_round(s, out, k + 3, n_deck)
+    _write_options(s, out, k, n_deck)
 
 
 @rule
 def _write_counts(s: Table, seat: int, out: np.ndarray, k: int) -> int:
     """The discards, and what is left of the deck for all that the seat has not located."""
+    deck, hand, discards = s.deck, s.hand[seat], s.discards
+    discarded, unseen = out[k : k + N_KINDS], out[k + N_KINDS : k + 2 * N_KINDS]
     for kind in range(N_KINDS):
-        discarded, left = int(s.discards[kind]), int(s.deck[kind]) - int(s.hand[seat, kind])
-        for other in range(s.players):
-            left -= int(s.known[seat, other, kind])
-        share = np.float32(1.0) / np.float32(max(1, int(s.deck[kind])))
-        out[k + kind] = discarded * share
-        out[k + N_KINDS + kind] = (left - discarded) * share
+        share = np.float32(1.0) / np.float32(max(1, int(deck[kind])))
+        discarded[kind] = np.float32(discards[kind]) * share
+        unseen[kind] = np.float32(int(deck[kind]) - int(hand[kind]) - int(discards[kind])) * share
+    if n_known(s, seat) > 0:
+        for kind in range(N_KINDS):
+            left = int(deck[kind]) - int(hand[kind]) - int(discards[kind])
+            for other in range(s.players):
+                left -= int(s.known[seat, other, kind])
+            unseen[kind] = np.float32(left) * (np.float32(1.0) / np.float32(max(1, int(deck[kind]))))
     return k + 2 * N_KINDS
+
+
+@rule
+def n_known(s: Table, seat: int) -> int:
+    """How many cards in other hands ``seat`` has located; mostly none."""
+    n = 0
+    for other in range(s.players):
+        row = s.known[seat, other]
+        for kind in range(N_KINDS):
+            n += int(row[kind])
+    return n
 
 
 @rule
@@ -137,8 +160,7 @@ def _write_center(s: Table, out: np.ndarray, k: int) -> int:
 
 
 @rule
-def _write_known(s: Table, seat: int, other: int, out: np.ndarray, k: int) -> None:
-    cards = s.hand[seat] if other == seat else s.known[seat, other]
+def _write_known(cards: np.ndarray, out: np.ndarray, k: int) -> None:
     row = out[k : k + N_KINDS]
     for kind in range(N_KINDS):
         n = np.float32(cards[kind])
@@ -159,10 +181,7 @@ def _write_seat(s: Table, seat: int, out: np.ndarray, size_at: int, k: int, stri
 
 
 @rule
-def _write_round(s: Table, out: np.ndarray, k: int) -> int:
-    n_deck = 0
-    for kind in range(N_KINDS):
-        n_deck += int(s.deck[kind])
+def _write_round(s: Table, out: np.ndarray, k: int, n_deck: int) -> int:
     out[k] = np.float32(stock_left(s) / max(1, n_deck))
     out[k + 1] = 1.0 if stock_left(s) == 0 else 0.0
     out[k + 2] = np.float32(s.turns_done / (50.0 + s.turns_done))
@@ -174,7 +193,7 @@ def _write_round(s: Table, out: np.ndarray, k: int) -> int:
 
 
 @rule
-def _write_options(s: Table, out: np.ndarray, k: int) -> None:
+def _write_options(s: Table, out: np.ndarray, k: int, n_deck: int) -> None:
     out[k + int(s.players) - 2] = 1.0
     k += MAX_PLAYERS - 1
     out[k] = s.unplayed
@@ -183,13 +202,11 @@ def _write_options(s: Table, out: np.ndarray, k: int) -> None:
     out[k + 3] = np.float32(s.hand_size / (7.0 + s.hand_size))
     out[k + 4] = 1.0 if s.target_score != 0 else 0.0
     out[k + 5] = np.float32(s.target_score / (1000.0 + s.target_score))
-    k += 7
-    n_deck = 0
+    out[k + 6] = np.float32(n_deck / MAX_CARDS)
+    deck, row = s.deck, out[k + 7 : k + 7 + N_KINDS]
     for kind in range(N_KINDS):
-        n = int(s.deck[kind])
-        n_deck += n
-        out[k + kind] = np.float32(n / (6.0 + n))
-    out[k - 1] = np.float32(n_deck / MAX_CARDS)
+        n = np.float32(deck[kind])
+        row[kind] = n / (n + np.float32(6.0))
 
 
 @rule

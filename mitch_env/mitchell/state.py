@@ -75,9 +75,10 @@ def next_seat(s: Table, seat: int) -> int:
 @rule
 def held(s: Table, seat: int) -> Kinds:
     """The kinds in the hand of ``seat``."""
+    row = s.hand[seat]
     kinds = NO_KINDS
     for kind in range(N_KINDS):
-        if s.hand[seat, kind] > 0:
+        if row[kind] > 0:
             kinds |= bit(kind)
     return kinds
 
