@@ -154,6 +154,9 @@ def swap_hidden(table: Table, seat: int, rng: random.Random, swaps: int) -> None
     table.stock[table.stock_next : table.stock_size] = [kind for place, kind in slots if place == "stock"]
     if table.gift >= 0 and table.turn != seat:
         table.gift = rng.choice(np.flatnonzero(table.hand[table.turn]).tolist())
+    for other in others:
+        if rng.random() < 0.5:
+            table.known[other, [holder for holder in others if holder != other]] = 0
     # Neither what was drawn before, nor what others know of each other, nor the match's number is to be seen.
     table.stock[: table.stock_next] = rng.choices(range(len(_KINDS)), k=int(table.stock_next))
     table.seed = np.uint64(rng.getrandbits(64))

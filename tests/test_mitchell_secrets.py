@@ -325,6 +325,17 @@ def test_a_redealt_world_keeps_what_gifts_have_shown() -> None:
         assert not world.known[2].any()
 
 
+def test_a_redealt_world_tells_nothing_of_gifts_between_others() -> None:
+    """What another seat knows of the own hand from its gifts is no secret; of a third hand it is one."""
+    hands = ["brawl brawl brawl", "give give brawl+center off-duty car-chase", "brawl brawl brawl"]
+    table = position(hands, "stakeout " * 9, turn=1, suit="brawl")
+    play(table, "1 give seat2 car-chase", "2 brawl", "0 brawl", "1 give seat0 off-duty")
+    assert table.known[1, 2].sum() == table.known[1, 0].sum() == 1
+    for world in redealt(table, 0, 50):
+        assert not world.known[1, 2].any()
+        assert np.array_equal(world.known[1, 0], table.known[1, 0])
+
+
 # --- (3) A gift is seen by giver and receiver only, once it has changed hands.
 
 
