@@ -61,7 +61,7 @@ def _play_chunk(
 ) -> np.ndarray:
     n, players = seating.shape
     batch = Batch(game, n, options=options, seed=seeds, reward="points")
-    totals = np.zeros((n, players))
+    totals: np.ndarray = batch.tables.totals[:, :players].astype(np.float64)  # not 0 if the first deals asked nobody anything
     rows = np.flatnonzero(batch.actor >= 0)
     actions = np.zeros(n, np.int64)
     while len(rows):

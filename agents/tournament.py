@@ -14,7 +14,7 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -89,8 +89,8 @@ def duel(
     rng = np.random.default_rng(np.random.SeedSequence((seed, 1)))
     totals = play_matches(game, options, pair, seating, seeds, rng=rng, progress=progress)
     own = totals[np.arange(len(totals)), seat_of_a]
-    others = (totals.sum(1) - own) / (players - 1)
-    margins = (own - others).reshape(blocks, players).mean(1)
+    # own - (all - own) / (N - 1), with one division at the end, so that equal play is exactly 0.
+    margins = (players * own - totals.sum(1)).reshape(blocks, players).sum(1) / (players * (players - 1))
     winners = totals == totals.max(1, keepdims=True)
     share = (winners / winners.sum(1, keepdims=True))[np.arange(len(totals)), seat_of_a]
     low, high = interval(margins, rng)
@@ -136,9 +136,9 @@ def run(
 
 def rated_options(game: Game, options: Any) -> Any:
     """The game's options with matches of a single deal, unless the number of deals is given."""
-    if options is None or isinstance(options, dict):
+    if options is None or isinstance(options, Mapping):
         single = {name: 1 for name in ("deals", "rounds") if hasattr(game.defaults, name)}
-        return game.options(single | (options or {}))
+        return game.options({**single, **(options or {})})
     return game.options(options)
 
 
@@ -164,7 +164,7 @@ class _bar:
 
 def table_text(duels: Sequence[Duel]) -> str:
     """The results as a table for a person."""
-    width = max(len(one.a) for one in duels)
+    width = max(len(name) for one in duels for name in (one.a, one.b))
     rows = [f"{'one':<{width}}  {'among':<{width}}  {'margin':>7}  {'95 % interval':>17}  {'wins':>5}"]
     for one in duels:
         between = f"{one.low:+.2f} to {one.high:+.2f}"
@@ -192,7 +192,7 @@ def draw_matrix(duels: Sequence[Duel], path: str | Path, title: str) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    names = list(dict.fromkeys(one.a for one in duels))
+    names = list(dict.fromkeys(name for one in duels for name in (one.a, one.b)))
     margins = np.full((len(names), len(names)), np.nan)
     for one in duels:
         margins[names.index(one.a), names.index(one.b)] = one.margin

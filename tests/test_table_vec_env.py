@@ -13,6 +13,7 @@ from scipy.stats import binomtest, chisquare
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents import View
+from agents.agent import act
 from agents.uniform import RandomAgent
 from mitch_env import GAMES, get_game
 from mitch_env.game import PHASE_OVER
@@ -250,6 +251,28 @@ def test_no_match_that_is_over_is_left_standing() -> None:
         assert not np.any(env.batch.tables.phase == PHASE_OVER) and env.batch.actor.min() >= 0
 
 
+@pytest.mark.parametrize("encoder", ["flat", "canonical"])
+@pytest.mark.parametrize("canonical", [False, True])
+def test_the_teacher_says_what_it_would_do_in_the_learners_place(canonical: bool, encoder: str) -> None:
+    env, rng = make("mitch_jp", 8, canonical=canonical, self_play=0.5), np.random.default_rng(6)
+    twin = make("mitch_jp", 8, canonical=canonical, self_play=0.5)
+    env.reset(), twin.reset()
+
+    class Last(Counting):
+        def act_batch(self, view: View) -> np.ndarray:
+            self.decisions += len(view)
+            return view.mask.shape[1] - 1 - np.argmax(view.mask[:, ::-1], 1)
+
+    teacher = env.teacher = Last(encoder)
+    for _ in range(20):
+        asked = act(teacher, env.batch, np.arange(8))
+        actions = choose(env, rng)
+        results = env.step(actions)
+        assert np.array_equal(env.taught, asked)
+        assert np.array_equal(results[0], twin.step(actions)[0]), "it changes nothing in the play"
+    assert teacher.decisions == 2 * 20 * 8
+
+
 # --- Opponents that come and go.
 
 
@@ -259,7 +282,7 @@ def test_of_the_snapshots_the_latest_stay_behind_the_fixed_opponents() -> None:
     env.reset()
     snapshots = [Counting() for _ in range(7)]
     for number, snapshot in enumerate(snapshots, 1):
-        env.add_opponent(snapshot, 2, 3)
+        env.add_opponent(snapshot, 3)
         assert env.opponents == fixed + snapshots[max(0, number - 3) : number]
         for _ in range(60):
             env.step(choose(env, rng))

@@ -31,6 +31,8 @@ def save_checkpoint(run: Path, model: Any, snapshots: list[dict[str, np.ndarray]
         progress: Counters, ready for JSON.
     """
     final = run / "checkpoints" / f"{model.num_timesteps:012d}"
+    if final.exists():  # nothing has been learnt since; a complete checkpoint is never taken away before the next is there
+        return final
     unfinished = run / "checkpoints" / "unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
@@ -38,7 +40,6 @@ def save_checkpoint(run: Path, model: Any, snapshots: list[dict[str, np.ndarray]
     for number, weights in enumerate(snapshots):
         np.savez(unfinished / f"snapshot_{number:03d}.npz", **weights)
     (unfinished / "progress.json").write_text(json.dumps(progress))
-    shutil.rmtree(final, ignore_errors=True)
     unfinished.rename(final)
     for stale in sorted(path for path in (run / "checkpoints").glob("[0-9]*"))[:-_KEPT]:
         shutil.rmtree(stale, ignore_errors=True)

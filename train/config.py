@@ -56,6 +56,9 @@ class TrainConfig:
     reward_scale: float = _key(8.0, "rewards are divided by it")
     self_play: float = _key(0.8, "share of the tables at which every seat learns; at the others one seat does")
     opponents: list[str] = _key(["rule", "snapshots"], "who sits at those others: agents by name, or earlier snapshots")
+    teacher: str = _key("", "an agent by name whose choices the policy leans on at first (kickstarting); none if empty")
+    teacher_weight: float = _key(1.0, "weight of the teacher's cross-entropy at the start")
+    teacher_share: float = _key(0.3, "share of the run over which that weight goes to 0")
     snapshot_every: int = _key(1_000_000, "decisions between snapshots of the policy as an opponent")
     snapshots_kept: int = _key(8, "how many snapshots play, the latest ones")
     evaluate_every: int = _key(1_000_000, "decisions between evaluations against fixed opponents")
@@ -79,6 +82,10 @@ class TrainConfig:
         for name, allowed in [("encoder", ENCODERS), ("reward", REWARDS)]:
             if getattr(self, name) not in allowed:
                 raise ConfigError(f"{name}={getattr(self, name)!r}: allowed are {', '.join(allowed)}")
+        if self.final_blocks == 1:
+            raise ConfigError("final_blocks=1: 2 or more are needed for an interval; 0 for no tournament")
+        if len(set(self.evaluate_against)) < len(self.evaluate_against):
+            raise ConfigError(f"evaluate_against={self.evaluate_against}: each opponent once")
         if self.self_play < 1 and not self.opponents:
             raise ConfigError(f"self_play={self.self_play}: opponents are needed unless all tables are self-play (1)")
         self.rules()
@@ -101,7 +108,7 @@ _RANGES: list[tuple[str, float, float]] = [
     ("max_minutes", 0, 10**6),
     ("tables", 1, 1 << 20),
     ("window", 2, 1 << 16),
-    ("batch_size", 2, 1 << 24),
+    ("batch_size", 4, 1 << 24),
     ("epochs", 1, 1000),
     ("clip", 1e-3, 10),
     ("gamma", 0, 1),
@@ -112,6 +119,8 @@ _RANGES: list[tuple[str, float, float]] = [
     ("depth", 1, 64),
     ("reward_scale", 1e-6, 1e6),
     ("self_play", 0, 1),
+    ("teacher_weight", 0, 1000),
+    ("teacher_share", 0, 1),
     ("snapshot_every", 1, 10**13),
     ("snapshots_kept", 1, 1000),
     ("evaluate_every", 1, 10**13),
@@ -136,7 +145,7 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
     """``value`` as ``kind``; whole numbers pass as floats, and floats like 1e7 as whole numbers."""
     if kind in (int, float) and isinstance(value, str) and _PLAIN_POWER.fullmatch(value):
         value = float(value)  # YAML takes 1e6 for text
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
     if kind is float and is_number:
         return float(value)
     if kind is int and is_number and value == int(value):
@@ -148,14 +157,7 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
     if kind in (list[float], list[str]) and isinstance(value, (list, tuple)):
         inner = float if kind == list[float] else str
         return [_checked(name, one, inner) for one in value]
-    words = {
-        int: "a whole number",
-        float: "a number",
-        str: "text",
-        list[float]: "a list of numbers",
-        list[str]: "a list of texts",
-    }
-    raise ConfigError(f"{name}={value!r}: {words.get(kind, 'an object with names')} is needed")
+    raise ConfigError(f"{name}={value!r}: {_KIND_WORDS.get(kind, 'an object with names')} is needed")
 
 
 def load_config(path: str | Path | None, overrides: Sequence[str] = ()) -> TrainConfig:
@@ -200,7 +202,9 @@ def _yaml(text: str, where: str) -> Any:
 
 def save_config(config: TrainConfig, path: Path) -> None:
     """Writes every key with its value."""
-    path.write_text(yaml.safe_dump(dataclasses.asdict(config), sort_keys=False))
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(yaml.safe_dump(dataclasses.asdict(config), sort_keys=False))
+    unfinished.replace(path)
 
 
 def keys_help() -> str:

@@ -27,7 +27,9 @@ def read_points(path: Path) -> list[dict[str, Any]]:
 def forget_after(path: Path, decisions: int) -> None:
     """Removes the points that a resumed run will make again."""
     kept = [point for point in read_points(path) if point["decisions"] <= decisions]
-    path.write_text("".join(json.dumps(point) + "\n" for point in kept))
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text("".join(json.dumps(point) + "\n" for point in kept))
+    unfinished.replace(path)
 
 
 def draw_curves(points: list[dict[str, Any]], path: Path, title: str) -> None:
@@ -47,7 +49,7 @@ def draw_curves(points: list[dict[str, Any]], path: Path, title: str) -> None:
     axes[0, 0].axhline(0, color="grey", linewidth=0.8)
     axes[0, 0].set_ylabel("points minus the mean of the others")
     axes[0, 0].set_title("score with 95 % interval", fontsize=10)
-    if scores:
+    if scores and scores[-1]["scores"]:
         axes[0, 0].legend(fontsize=8)
     panels = [
         (axes[0, 1], "entropy", "nats", "entropy of the policy"),

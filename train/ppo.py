@@ -24,7 +24,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads would figh
 
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from tqdm import tqdm
@@ -37,13 +36,14 @@ from train.config import TrainConfig, keys_help, load_config, save_config
 from train.curves import append_point, draw_curves, forget_after, read_points
 from train.export import versions, write_both
 from train.rollouts import SeatRolloutBuffer
+from train.seat_ppo import SeatPPO
 from train.table_vec_env import TableVecEnv
 from train.trunk_policy import TrunkPolicy
 
 
 def linear(ends: Sequence[float], left: float) -> float:
-    """The value between ``ends`` when the share ``left`` of the run is left."""
-    return ends[1] + (ends[0] - ends[1]) * left
+    """The value between ``ends`` when the share ``left`` of the run is left; the last window may go beyond its end."""
+    return ends[1] + (ends[0] - ends[1]) * max(left, 0.0)
 
 
 def policy_card(config: TrainConfig, decisions: int, evaluation: dict[str, Any]) -> PolicyCard:
@@ -71,6 +71,7 @@ def policy_agent(config: TrainConfig, weights: dict[str, np.ndarray], name: str,
 def make_env(config: TrainConfig, seed: int, snapshots: list[dict[str, np.ndarray]]) -> TableVecEnv:
     """The tables, with the opponents that the config names."""
     opponents = [make_agent(name, config.game) for name in config.opponents if name != "snapshots"]
+    n_fixed = len(opponents)
     opponents += [policy_agent(config, weights, "snapshot", sample=True) for weights in snapshots]
     if not opponents:  # until there is a first snapshot
         opponents = [make_agent("random", config.game)]
@@ -84,13 +85,14 @@ def make_env(config: TrainConfig, seed: int, snapshots: list[dict[str, np.ndarra
         canonical=config.encoder == "canonical",
         self_play=config.self_play,
         opponents=opponents,
+        n_fixed=n_fixed,
         threads=config.threads,
     )
 
 
-def make_model(config: TrainConfig, env: TableVecEnv) -> MaskablePPO:
+def make_model(config: TrainConfig, env: TableVecEnv) -> SeatPPO:
     """MaskablePPO with the pieces that make every seat learn."""
-    return MaskablePPO(
+    return SeatPPO(
         TrunkPolicy,
         env,
         policy_kwargs={"width": config.width, "depth": config.depth},
@@ -117,7 +119,9 @@ class Trainer(BaseCallback):
     def __init__(self, config: TrainConfig, run: Path, env: TableVecEnv, snapshots: list[dict[str, np.ndarray]]) -> None:
         super().__init__()
         self.config, self.run, self.env, self.snapshots = config, run, env, snapshots
-        self.n_fixed = sum(name != "snapshots" for name in config.opponents)
+        self.teacher = make_agent(config.teacher, config.game) if config.teacher else None
+        if self.teacher is not None:
+            self.teacher.reset(None, np.random.default_rng(config.seed))
         self.seconds_before = 0.0
         self.done_at = dict.fromkeys(("snapshot", "evaluate", "checkpoint"), 0)
 
@@ -127,7 +131,15 @@ class Trainer(BaseCallback):
         self.bar = tqdm(total=self.config.decisions, initial=self.num_timesteps, unit="dec", unit_scale=True, desc="training")
 
     def _on_rollout_start(self) -> None:
-        self.model.ent_coef = linear(self.config.entropy, 1 - self.num_timesteps / self.config.decisions)
+        self._do_what_is_due()
+        model: Any = self.model
+        done = self.num_timesteps / self.config.decisions
+        model.ent_coef = linear(self.config.entropy, 1 - done)
+        if self.config.teacher and done < self.config.teacher_share:
+            model.teacher_weight = self.config.teacher_weight * (1 - done / self.config.teacher_share)
+            self.env.teacher = self.teacher
+        else:
+            self.env.teacher = None
 
     def _on_step(self) -> bool:
         return not self.is_out_of_time()
@@ -136,6 +148,9 @@ class Trainer(BaseCallback):
         """A window is complete and the update is about to begin."""
         self.bar.update(self.num_timesteps - self.bar.n)
         self._log_window()
+
+    def _do_what_is_due(self) -> None:
+        """Between an update and the next window: all decisions so far have been learnt from."""
         if self._is_due("snapshot", self.config.snapshot_every) and "snapshots" in self.config.opponents:
             self._take_snapshot()
         if self._is_due("evaluate", self.config.evaluate_every):
@@ -174,7 +189,7 @@ class Trainer(BaseCallback):
             "explained_variance": buffer.explained_variance(),
         }
         self.counted, self.window_started = counts, now
-        self._write({key: value for key, value in point.items() if value is not None})
+        self._write({key: value for key, value in point.items() if value is not None and not np.isnan(value)})
 
     def _write(self, point: dict[str, Any]) -> None:
         append_point(self.run / "curves.jsonl", point)
@@ -186,9 +201,9 @@ class Trainer(BaseCallback):
         self.snapshots.append(self.model.policy.weights())  # type: ignore[operator, union-attr]
         del self.snapshots[: -self.config.snapshots_kept]
         agent = policy_agent(self.config, self.snapshots[-1], "snapshot", sample=True)
-        if self.n_fixed == 0 and len(self.snapshots) == 1:
+        if self.env.n_fixed == 0 and len(self.snapshots) == 1:
             self.env.opponents.clear()  # the stand-in leaves
-        self.env.add_opponent(agent, self.n_fixed, self.config.snapshots_kept)
+        self.env.add_opponent(agent, self.config.snapshots_kept)
 
     def evaluate(self) -> dict[str, Any]:
         """Plays the policy (best actions) against the fixed opponents; returns the duels by opponent."""
@@ -254,6 +269,34 @@ def final_tournament(config: TrainConfig, run: Path) -> None:
     print(f"written: {run / 'tournament.json'}, {run / 'tournament.png'}, {run / 'curves.png'}")
 
 
+def check_agents(config: TrainConfig) -> None:
+    """Makes every agent that the config names, so that a wrong name is told now and not after hours.
+
+    Raises:
+        ValueError: If a name stands for nothing, or the agent cannot play here.
+        OSError: If a policy file cannot be read.
+    """
+    players = config.rules().players
+    opponents = [name for name in config.opponents if name != "snapshots"]
+    for name in filter(None, [*opponents, *config.evaluate_against, config.teacher]):
+        agent = make_agent(name, config.game)
+        if isinstance(agent, PolicyAgent) and agent.card.seats_encoded != players:
+            raise ValueError(f"{name}: it plays with seats_encoded={agent.card.seats_encoded}, here are players={players}")
+
+
+def check_resumed(before: TrainConfig, config: TrainConfig) -> None:
+    """What the weights depend on cannot change in a run.
+
+    Raises:
+        ValueError: If it does.
+    """
+    for key in ("game", "encoder", "width", "depth"):
+        if getattr(before, key) != getattr(config, key):
+            raise ValueError(f"{key}={getattr(config, key)!r}: the run was begun with {getattr(before, key)!r}")
+    if before.rules().players != config.rules().players:
+        raise ValueError(f"players={config.rules().players}: the run was begun with {before.rules().players}")
+
+
 def new_run(name: str, root: Path) -> Path:
     """A folder for a run that does not exist yet: NAME, NAME-2, NAME-3 ..."""
     number = 1
@@ -293,16 +336,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             config = load_config(run / "config.yaml", known.changes)
             if checkpoint is None:
                 raise ValueError(f"{run}: there is no checkpoint to go on from; start anew with --config {run / 'config.yaml'}")
+            check_resumed(load_config(run / "config.yaml"), config)
+            check_agents(config)
         else:
             config, checkpoint = load_config(known.config, known.changes), None
+            check_agents(config)
             run = new_run(config.name, known.runs)
-            save_config(config, run / "config.yaml")
+        save_config(config, run / "config.yaml")
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{config.game}: {config.decisions:,} decisions, all files in {run}")
-    train(config, run, checkpoint)
-    if config.final_blocks:
+    try:
+        train(config, run, checkpoint)
+    except KeyboardInterrupt:
+        print(f"\ninterrupted; to go on: python train/ppo.py --resume {run}", file=sys.stderr)
+        return 130
+    if config.final_blocks and config.evaluate_against:
         final_tournament(config, run)
     return 0
 

@@ -96,6 +96,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             self.actor = np.zeros(shape, np.int8)
             self.paid = np.zeros((*shape, self.env.batch.seats), np.float32)
             self.scored = np.zeros(shape, np.bool_)
+            self.taught = np.zeros(shape, np.int64)
         super().reset()
 
     def add(self, *args: Any, **kwargs: Any) -> None:
@@ -103,6 +104,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.actor[self.pos] = self.env.actor
         self.paid[self.pos] = self.env.paid
         self.scored[self.pos] = self.env.scored
+        self.taught[self.pos] = self.env.taught
         super().add(*args, **kwargs)
 
     def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: np.ndarray) -> None:
@@ -129,6 +131,17 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
 
     def get(self, batch_size: int | None = None) -> Iterator[MaskableRolloutBufferSamples]:  # type: ignore[override]
         """The usable decisions in random order, in batches of nearly equal size, none larger than ``batch_size``."""
+        for part in self._parts(batch_size):
+            yield self._get_samples(part)
+
+    def batches(self, batch_size: int) -> Iterator[tuple[MaskableRolloutBufferSamples, torch.Tensor | None]]:
+        """The same, each with what the teacher would have done (int64), or None if nobody was asked."""
+        is_taught = self.env.teacher is not None
+        taught = self.swap_and_flatten(self.taught).flatten() if is_taught else self.taught
+        for part in self._parts(batch_size):
+            yield self._get_samples(part), torch.from_numpy(taught[part]) if is_taught else None
+
+    def _parts(self, batch_size: int | None) -> list[np.ndarray]:
         if not self.generator_ready:
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks"):
                 setattr(self, name, self.swap_and_flatten(getattr(self, name)))
@@ -137,5 +150,4 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         if len(chosen) < 2:  # PPO divides by a batch's standard deviation, which one decision has not; two equal ones have 0
             chosen = np.resize(chosen if len(chosen) else [0], 2)
         n_batches = 1 if batch_size is None else max(1, -(-len(chosen) // batch_size))
-        for part in np.array_split(chosen, n_batches):
-            yield self._get_samples(part)
+        return np.array_split(chosen, n_batches)

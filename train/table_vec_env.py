@@ -26,6 +26,8 @@ class TableVecEnv(VecEnv):
         actor: int8[n], who took the decisions of the last step.
         paid: float32[n, seats], what the last step paid each seat, up to the first deal scored in it, scaled.
         scored: bool[n], whether a segment ended in the last step: a deal was scored, or (``outcome``) the match ended.
+        teacher: An agent that is asked at each step what it would do in the learner's place, or None.
+        taught: int64[n], what it would have done in the last step, in the names of the tables.
         n_decisions: Decisions taken so far, those of opponents included.
         n_matches: Matches finished so far.
         n_deals: Deals scored so far.
@@ -40,6 +42,8 @@ class TableVecEnv(VecEnv):
         canonical: Whether observations and actions are in canonical names.
         self_play: Share of the tables at which every seat learns.
         opponents: Who may sit at the other tables; the list may change between steps (an index is drawn for each match).
+        n_fixed: How many of the opponents stay for good (by default all). Each of these is drawn as often as all the others
+            together.
         threads: Threads that step tables.
     """
 
@@ -55,12 +59,14 @@ class TableVecEnv(VecEnv):
         canonical: bool = False,
         self_play: float = 1.0,
         opponents: Sequence[Agent] = (),
+        n_fixed: int | None = None,
         threads: int = 1,
     ) -> None:
         self.batch = Batch(
             game, n, options=options, seed=seed, reward=reward, canonical=canonical, threads=threads, check=False
         )
         self.opponents = list(opponents)
+        self.n_fixed = len(self.opponents) if n_fixed is None else n_fixed
         self._rng = np.random.default_rng(np.random.SeedSequence((seed, 2)))
         for one in self.opponents:
             self.seat_opponent(one)
@@ -76,24 +82,27 @@ class TableVecEnv(VecEnv):
         self.paid = np.zeros((n, self.batch.seats), np.float32)
         self.scored = np.zeros(n, np.bool_)
         self._done = np.zeros(n, np.bool_)
+        self.teacher: Agent | None = None
+        self.taught = np.zeros(n, np.int64)
         self.n_decisions = 0
         self.n_matches = 0
         self.n_deals = 0
         self._infos: list[dict[str, Any]] = [{} for _ in range(n)]
         self._actions = np.zeros(n, np.int64)
+        self._all_rows = np.arange(n)
         space = gymnasium.spaces.Box(0.0, 1.0, (self.batch.observation.shape[1],), np.float32)
         super().__init__(n, space, gymnasium.spaces.Discrete(self.batch.n_actions))
         self._draw_roles(np.flatnonzero(mixed))
 
-    def add_opponent(self, agent: Agent, n_fixed: int, most: int) -> None:
-        """Adds an opponent; of those behind the first ``n_fixed`` only the latest ``most`` stay.
+    def add_opponent(self, agent: Agent, most: int) -> None:
+        """Adds an opponent; of those behind the fixed ones only the latest ``most`` stay.
 
         Matches under way keep their number in the list, so some go on with a later snapshot.
         """
         self.seat_opponent(agent)
         self.opponents.append(agent)
-        if len(self.opponents) > n_fixed + most:
-            del self.opponents[n_fixed]
+        if len(self.opponents) > self.n_fixed + most:
+            del self.opponents[self.n_fixed]
 
     def seat_opponent(self, agent: Agent) -> None:
         """Gives an opponent its generator."""
@@ -106,7 +115,14 @@ class TableVecEnv(VecEnv):
         players = self.batch.tables.players[rows]
         self._learns[rows] = False
         self._learns[rows, self._rng.integers(0, players)] = True
-        self._opponent[rows] = self._rng.integers(0, len(self.opponents), len(rows))
+        self._opponent[rows] = self._draw_opponents(len(rows))
+
+    def _draw_opponents(self, n: int) -> np.ndarray:
+        """Indices of opponents: each fixed one as often as all the others (snapshots) together."""
+        n_kinds = self.n_fixed + (len(self.opponents) > self.n_fixed)
+        kind = self._rng.integers(0, n_kinds, n)
+        other = self._rng.integers(self.n_fixed, max(len(self.opponents), self.n_fixed + 1), n)
+        return np.where(kind < self.n_fixed, kind, other)
 
     def reset(self) -> np.ndarray:
         """Observations of the seats that must act; matches that are under way go on."""
@@ -121,6 +137,8 @@ class TableVecEnv(VecEnv):
         """Plays the actions, then all others until a learner must act at every table."""
         batch = self.batch
         self.actor[:] = batch.actor
+        if self.teacher is not None:
+            self.taught[:] = act(self.teacher, batch, self._all_rows)
         batch.step(self._actions)
         self.n_decisions += self.num_envs
         np.multiply(batch.reward, self._scale, out=self.paid)

@@ -96,6 +96,18 @@ class TrunkPolicy(MaskableActorCriticPolicy):
         chosen = log_probs.gather(-1, actions.long().unsqueeze(-1)).squeeze(-1)
         return values, chosen, entropy_of(log_probs, mask)
 
+    def evaluate(
+        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: torch.Tensor, taught: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """As ``evaluate_actions``, and the log-probabilities of a teacher's actions (zeros without a teacher)."""
+        values, log_probs, mask = self._heads(obs, action_masks)
+        chosen = log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+        if taught is None:
+            teacher_log_probs = torch.zeros_like(chosen)
+        else:
+            teacher_log_probs = log_probs.gather(-1, taught.unsqueeze(-1)).squeeze(-1)
+        return values, chosen, entropy_of(log_probs, mask), teacher_log_probs
+
     def predict_values(self, obs: torch.Tensor) -> torch.Tensor:
         """Values [n, 1]."""
         values: torch.Tensor = self.value_net(self.trunk(obs))
