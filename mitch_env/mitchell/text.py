@@ -21,7 +21,6 @@ from .actions import (
 from .cards import clear_table
 from .kinds import (
     ANYWHERE_OF,
-    CANCEL,
     CHANGE,
     FORCE_TWO,
     GIVE,
@@ -30,7 +29,6 @@ from .kinds import (
     MOVE,
     N_KINDS,
     NOTHING,
-    ONE_WAY,
     SUITS,
 )
 from .state import CENTER, PHASE_ANSWER, PHASE_DRAWN, PHASE_PLAY
@@ -114,7 +112,9 @@ def parse_action(table: Table, text: str) -> int:
         return pass_at(seats) + _OTHER_ANSWERS.index(text)
     if verb in _OTHER_ANSWERS:
         raise ValueError(f"{text!r} is no move: {verb!r} stands alone")
-    kind = parse_kind(verb)
+    if verb not in _KIND_NUMBERS:
+        raise ValueError(f"{text!r} is no move: the name of a card comes first, or it is {', '.join(_OTHER_ANSWERS)}")
+    kind = _KIND_NUMBERS[verb]
     expected = _expected_words(kind)
     if len(words) != len(expected):
         raise ValueError(f"{text!r} is no move: {' '.join([verb, *expected])!r} is needed")
@@ -134,7 +134,7 @@ def parse_action(table: Table, text: str) -> int:
 
 
 def _expected_words(kind: int) -> list[str]:
-    if int(ONE_WAY) >> kind & 1 or kind >= CANCEL:
+    if kind < ANYWHERE_OF:
         return []
     if kind == CHANGE:
         return ["SUIT"]
