@@ -210,7 +210,10 @@ def match_text(record: dict[str, Any]) -> Iterator[str]:
         for seat in deal["seats"]:
             yield f"seat{seat} holds  {' '.join(deal['hands'][seat])}"
         stock = " ".join(deal["stock"]) or "empty"
-        yield from textwrap.wrap(stock, _WIDTH, initial_indent="stock        ", subsequent_indent=" " * 13)
+        indent = " " * 13
+        yield from textwrap.wrap(
+            stock, _WIDTH, initial_indent="stock        ", subsequent_indent=indent, break_on_hyphens=False
+        )
         game.rules.arrange_deal(table, deal)
         yield "\nround"
         yield from _turn_lines(_told(game, tables, deal), deal["dealer"], table.players)
@@ -244,7 +247,7 @@ def _told(game: Game, tables: np.recarray, deal: dict[str, Any]) -> Iterator[_To
             passed = players
         for event in recent_events(table, int(table.n_events) - seen):
             seat = split_event(event)[1]
-            words = rules.event_text(table, event)
+            words = rules.event_text(table, event).rstrip(".")
             if move is not None or words.startswith(f"seat{seat} "):  # the deal itself is told by the headline
                 yield _Told(seat, words.removeprefix(f"seat{seat} "), (seat - turn) % players <= passed)
         now = rules.deal_words(table)["hands"]

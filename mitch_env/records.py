@@ -29,14 +29,17 @@ FORMAT = "mitch-record"
 VERSION = 1
 
 
-def log_of_match(game: Game, options: Any, seed: int, actions: Sequence[int]) -> list[DealLog]:
-    """The log of the match that a seed deals, played by ``actions``.
+def log_of_match(
+    game: Game, options: Any, seed: int, actions: Sequence[int], *, seats_encoded: int | None = None
+) -> list[DealLog]:
+    """The log of the match that a seed deals, played by ``actions``, numbered for ``seats_encoded`` (by default the players).
 
     Raises:
         ValueError: If an action is illegal when its turn comes.
     """
     kernels = kernels_of(game.rules)
-    tables = game.new_tables([options], seeds=np.array([seed], np.uint64), stop_at_deal=True)
+    seeds = np.array([seed], np.uint64)
+    tables = game.new_tables([options], seeds=seeds, seats_encoded=seats_encoded, stop_at_deal=True)
     raw, table = kernel_view(tables), tables[0]
     kernels.start_one(raw)
     log: list[DealLog] = []
@@ -328,6 +331,8 @@ class _Replay:
         if table.reshuffles != done:
             if done >= len(self.reshuffles):
                 raise _Impossible("a reshuffle happened here that the record does not have")
+            if rules.stock_words(table) != self.reshuffles[done]:
+                raise _Impossible(f"reshuffle {done + 1} is not an order of the cards that were shuffled here")
             self.arrange_reshuffle()
 
 

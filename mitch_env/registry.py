@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .game import Game
 from .mitch.presets import MITCH_JP, MITCH_ORIGINAL, MITCH_RU
+from .mitchell.presets import MITCHELL
 from .options import unknown_name
 
-GAMES: dict[str, Game] = {game.name: game for game in (MITCH_JP, MITCH_RU, MITCH_ORIGINAL)}
+GAMES: dict[str, Game] = {game.name: game for game in (MITCH_JP, MITCH_RU, MITCH_ORIGINAL, MITCHELL)}
 
 
 def get_game(name: str | Game) -> Game:

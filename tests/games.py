@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from games_mitchell import PIECES as MITCHELL
 from reference import mitch as referee_of_mitch
 
 from mitch_env import GAMES, Game, OptionsError
@@ -253,5 +254,6 @@ ENGINES: dict[str, Engine] = {
         swap_hidden=_swap_hidden_mitch,
         shown=_shown_by_mitch,
         quiet=lambda table: NOBODY,
-    )
+    ),
+    "mitchell": Engine(**MITCHELL),
 }

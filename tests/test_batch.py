@@ -141,8 +141,8 @@ def test_tables_may_differ_in_players_and_house_rules(name: str) -> None:
         batch.step(actions)
         for row, env in enumerate(envs):
             env.step(int(actions[row]))
-            is_over = env.terminations[env.agent_selection]
-            assert batch.terminated[row] == is_over
+            is_over = env.terminations[env.agent_selection] or env.truncations[env.agent_selection]
+            assert (batch.terminated[row], batch.truncated[row]) == (is_over and not env.table.truncated, env.table.truncated)
             assert batch.reward[row, : env.options.players].tolist() == list(env.rewards.values())
             assert not batch.reward[row, env.options.players :].any()
             if is_over:

@@ -84,8 +84,9 @@ def test_a_batch_plays_as_the_referee(name: str) -> None:
     options = mixed_options(name, times(40))
     seeds = [7 * row for row in range(len(options))]
     finished = 0
-    for row, actions, decisions in play_batch(Batch(name, options=options, seed=seeds), random.Random(4)):
-        record = record_of_actions(GAMES[name], options[row], seeds[row], actions)
+    batch = Batch(name, options=options, seed=seeds)
+    for row, actions, decisions in play_batch(batch, random.Random(4)):
+        record = record_of_actions(GAMES[name], options[row], seeds[row], actions, seats=batch.seats)
         the_referee_agrees(GAMES[name], options[row], record, decisions)
         finished += 1
     assert finished == len(options)

@@ -1,0 +1,1 @@
+"""Mitchell: The Card Game."""
