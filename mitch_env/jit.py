@@ -139,8 +139,7 @@ def _is_writable(folder: Path) -> bool:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return True
-    except OSError as error:
-        _say_once(f"mitch_env: compiled code cannot be kept ({error}); set MITCH_ENV_CACHE to a folder that can be written")
+    except OSError:
         return False
 
 
@@ -181,12 +180,16 @@ def kernel(function: F, signature: Any, what: str) -> F:
     folder = cache_folder(package)
     marker = folder / f"{what.replace(' ', '-')}.ready"
     is_first = not marker.exists()
-    if is_first:
-        _say_once(f"mitch_env: compiling the rules for this machine: some seconds, once; later starts take it from {folder}")
     if not _is_writable(folder):
+        _say_once(
+            f"mitch_env: compiling the rules for this machine: some seconds at every start, since {folder} cannot be written; "
+            "set MITCH_ENV_CACHE to a folder that can"
+        )
         # numba would put the code beside the sources, where it does not notice that a called function was edited.
         uncached: F = numba.njit(signature, nogil=True)(function)
         return uncached
+    if is_first:
+        _say_once(f"mitch_env: compiling the rules for this machine: some seconds, once; later starts take it from {folder}")
     with _numba_cache_in(folder):
         compiled: F = numba.njit(signature, cache=True, nogil=True)(function)
     if is_first:

@@ -18,6 +18,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from games import engine_of
 from scipy.stats import chi2
 
 import mitch_env
@@ -181,7 +182,7 @@ def digests(canonical: bool) -> dict[str, str]:
 
 def digest_of_env(name: str) -> str:
     digest = hashlib.sha256()
-    env = make(name, players=4, deals=1, reward="relative")
+    env = make(name, players=4, reward="relative", **engine_of(GAMES[name]).short)
     env.reset(seed=5)
     step = 0
     while not env.terminations[env.agent_selection]:
@@ -198,7 +199,7 @@ def digest_of_env(name: str) -> str:
 
 def digest_of_batch(name: str, canonical: bool) -> str:
     digest = hashlib.sha256()
-    options = [{"players": players, "deals": 1} for players in (2, 5, 3)]
+    options = [{"players": players, **engine_of(GAMES[name]).short} for players in (2, 5, 3)]
     batch = Batch(name, options=options, seed=3, canonical=canonical)
     for _ in range(40):
         batch.step(batch.random_actions())

@@ -234,7 +234,8 @@ assert totals.shape == (2, 3)
 assert not any(name.split(".")[0] == "train" for name in sys.modules)
 print("played")
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+    root = Path(__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=300)
     assert done.stdout.strip() == "played", done.stderr
 
 

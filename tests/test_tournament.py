@@ -21,6 +21,8 @@ from agents.uniform import RandomAgent
 from mitch_env import GAMES, TableEnv, get_game
 from mitch_env.chance import match_seeds
 
+ROOT = Path(__file__).parents[1]
+
 
 def hashed_choice(observation: np.ndarray, mask: np.ndarray, salt: int) -> int:
     """A legal action that depends on all that is seen, and on nothing else."""
@@ -246,11 +248,12 @@ def test_the_table_says_it_all_in_columns() -> None:
 def test_the_command_prints_and_writes_the_results(tmp_path: Path) -> None:
     out = tmp_path / "new" / "folder"
     command = ["-m", "agents.tournament", "--game", "mitch_ru", "--agents", "random", "agents.uniform:RandomAgent"]
-    failed = subprocess.run([sys.executable, *command, "--blocks", "3"], capture_output=True, text=True, timeout=300)
+    in_checkout: dict[str, Any] = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 300}
+    failed = subprocess.run([sys.executable, *command, "--blocks", "3"], **in_checkout)
     assert failed.returncode == 2 and failed.stderr.splitlines()[-1].startswith("error: each agent needs a name of its own")
     command[-1] = "rule"
     more = ["--players", "4", "--blocks", "3", "--seed", "12", "--options", "deals=2", '{"playoffs": 1}', "--out", str(out)]
-    done = subprocess.run([sys.executable, *command, *more], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, *command, *more], **in_checkout)
     assert done.returncode == 0, done.stderr
     assert "rule" in done.stdout and "95 % interval" in done.stdout and str(out / "tournament.json") in done.stdout
     summary = json.loads((out / "tournament.json").read_text())
