@@ -22,6 +22,7 @@ from mitch_env.mitch.options import JOKER, MAX_PLAYERS
 from mitch_env.mitch.state import JOKER_CARD, PHASE_DRAW, PHASE_PLAY
 from mitch_env.mitch.text import card_set, parse_card
 
+MITCH_TABLES = [(name, players) for name, players in EVERY_TABLE if get_game(name).rules.name == "mitch"]
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="needs compiled rules")
 
 
@@ -43,13 +44,13 @@ def play_on(batch: Batch, agent: Agent, decisions: int) -> None:
 # --- What every agent owes.
 
 
-@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+@pytest.mark.parametrize(("game", "players"), MITCH_TABLES)
 def test_is_legal_under_all_options_and_seats_encoded(game: str, players: int) -> None:
     for seats_encoded in {players, MAX_PLAYERS}:
         play_on(mixed_batch(game, players, 5, seats_encoded), MitchRuleAgent(), times(150))
 
 
-@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+@pytest.mark.parametrize(("game", "players"), MITCH_TABLES)
 def test_same_position_same_action_alone_or_among_others_and_for_any_seats_encoded(game: str, players: int) -> None:
     agent, batch, wide = MitchRuleAgent(), mixed_batch(game, players, 6), mixed_batch(game, players, 6, MAX_PLAYERS)
     rows = np.arange(len(batch))
@@ -62,7 +63,7 @@ def test_same_position_same_action_alone_or_among_others_and_for_any_seats_encod
         wide.step(played)
 
 
-@pytest.mark.parametrize(("game", "players"), EVERY_TABLE)
+@pytest.mark.parametrize(("game", "players"), MITCH_TABLES)
 def test_hidden_cards_do_not_change_the_action(game: str, players: int) -> None:
     agent, batch = MitchRuleAgent(), mixed_batch(game, players, 7)
     rows = np.arange(len(batch))

@@ -291,3 +291,18 @@ def test_of_the_snapshots_the_latest_stay_behind_the_fixed_opponents() -> None:
         env.step(choose(env, rng))
     assert [one.decisions > before for one, before in zip(snapshots, played, strict=True)] == [False] * 4 + [True] * 3
     assert min(played) > 0 and all(one.decisions > 0 for one in fixed)
+
+
+def test_each_fixed_opponent_is_drawn_as_often_as_all_snapshots_together() -> None:
+    fixed, snapshots = [Counting(), Counting()], [Counting() for _ in range(3)]
+    env, rng = make("mitch_jp", 40, TINY, self_play=0.0, opponents=fixed), np.random.default_rng(9)
+    for snapshot in snapshots:
+        env.add_opponent(snapshot, 3)
+    env.reset()
+    for one in fixed + snapshots:
+        one.decisions = 0
+    for _ in range(300):
+        env.step(choose(env, rng))
+    total = sum(one.decisions for one in fixed + snapshots)
+    assert [one.decisions / total for one in fixed] == pytest.approx([1 / 3] * 2, abs=0.04)
+    assert [one.decisions / total for one in snapshots] == pytest.approx([1 / 9] * 3, abs=0.04)

@@ -156,7 +156,12 @@ def test_random_play_against_itself_shows_no_difference(players: int) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_rule_agent_beats_random_play_and_not_the_other_way_round(name: str) -> None:
-    rule, random = run(name, ["rule", "random"], blocks=40, seed=1)
+    try:
+        rule, random = run(name, ["rule", "random"], blocks=40, seed=1)
+    except ValueError as error:
+        if get_game(name).rules.name == "mitch" or "there is no rule agent" not in str(error):
+            raise
+        pytest.skip(str(error))
     assert rule.verdict == "rule beats random" and random.verdict == "random loses to rule"
 
 
