@@ -122,6 +122,7 @@ class Trainer(BaseCallback):
         self.teacher = make_agent(config.teacher, config.game) if config.teacher else None
         if self.teacher is not None:
             self.teacher.reset(None, np.random.default_rng(config.seed))
+        self.bar: Any = None
         self.seconds_before = 0.0
         self.done_at = dict.fromkeys(("snapshot", "evaluate", "checkpoint"), 0)
 
@@ -244,8 +245,11 @@ def train(config: TrainConfig, run: Path, resume: Path | None = None) -> PolicyA
     trainer = Trainer(config, run, env, snapshots)
     trainer.seconds_before = progress.get("seconds", 0.0)
     trainer.done_at |= progress.get("done_at", {})
-    model.learn(config.decisions - model.num_timesteps, callback=trainer, reset_num_timesteps=False)
-    trainer.bar.close()
+    try:
+        model.learn(config.decisions - model.num_timesteps, callback=trainer, reset_num_timesteps=False)
+    finally:
+        if trainer.bar is not None:
+            trainer.bar.close()
     trainer.save()
     evaluation = trainer.evaluate()
     (run / "evaluation.json").write_text(json.dumps(evaluation, indent=1) + "\n")
