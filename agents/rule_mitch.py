@@ -335,7 +335,7 @@ class MitchRuleAgent:
     """Takes the move that the six tips speak for; no chance, no memory."""
 
     name = "rule"
-    encoder = "flat"
+    encoder = "canonical"  # so that equal moves are told apart by what is seen, not by the names of suits
 
     def __init__(self) -> None:
         self._sight = np.zeros(1, SIGHT).view(np.recarray)

@@ -152,7 +152,7 @@ def check_returns(played: Played, tables: list[list[Decision]]) -> int:
     """With gamma = lambda = 1: every return whose segment ends in the window is the seat's rewards until then."""
     n_checked = 0
     returns = played.buffer.advantages + played.buffer.values
-    usable = played.buffer.usable.reshape(played.env.num_envs, played.window).T
+    usable = played.buffer.usable
     for row, decisions in enumerate(tables):
         for step, at in learnt(decisions).items():
             expected = rewards_to_the_end(decisions, at)
@@ -261,7 +261,7 @@ def test_advantages_equal_a_slow_reference(name: str, players: int, gamma: float
     options = some_deals(name, players, 1)
     window = steps_of_a_match(name, options) + 10
     played, tables = play(name, options, 2, window, reward="points", self_play=0.5, canonical=True, gamma=gamma, lam=lam)
-    usable = played.buffer.usable.reshape(2, played.window).T
+    usable = played.buffer.usable
     left_out = 0
     for row, decisions in enumerate(tables):
         values = dict(enumerate(played.buffer.values[:, row].tolist()))
@@ -337,13 +337,13 @@ def test_each_usable_decision_is_sampled_once_an_epoch() -> None:
     played, _ = play("mitch_jp", some_deals("mitch_jp", 3, 1), 3, 40, reward="relative", self_play=1.0)
     buffer = played.buffer
     n_usable = int(buffer.usable.sum())
-    flat = buffer.swap_and_flatten(buffer.values).flatten()
-    masks = buffer.swap_and_flatten(buffer.action_masks)
-    advantages = buffer.swap_and_flatten(buffer.advantages).flatten()
+    flat = buffer.values.flatten()
+    masks = buffer.action_masks.reshape(-1, buffer.mask_dims)
+    advantages = buffer.advantages.flatten()
     for batch_size in (None, 7, 16, 10_000):
         parts = list(buffer.get(batch_size))
         values = np.concatenate([part.old_values.numpy() for part in parts])
-        assert sorted(values.tolist()) == sorted(flat[buffer.usable].tolist())
+        assert sorted(values.tolist()) == sorted(flat[buffer.usable.flatten()].tolist())
         sizes = [len(part.old_values) for part in parts]
         assert sum(sizes) == n_usable and max(sizes) <= (batch_size or n_usable) and max(sizes) - min(sizes) <= 1
         for part in parts:
@@ -362,7 +362,7 @@ def test_no_batch_is_too_small_to_normalise(n_usable: int) -> None:
     played, _ = play("mitch_jp", some_deals("mitch_jp", 3, 1), 1, 20, reward="relative", self_play=1.0)
     usable = np.flatnonzero(played.buffer.usable)
     played.buffer.usable[:] = False
-    played.buffer.usable[usable[:n_usable]] = True
+    played.buffer.usable.flat[usable[:n_usable]] = True
     for size in (4, 5, 4096):
         assert all(len(part.advantages) >= 2 for part in played.buffer.get(size))
 
@@ -370,8 +370,8 @@ def test_no_batch_is_too_small_to_normalise(n_usable: int) -> None:
 def test_explained_variance_is_that_of_the_usable_decisions() -> None:
     played, _ = play("mitch_jp", some_deals("mitch_jp", 3, 1), 3, 60, reward="points", self_play=1.0)
     buffer = played.buffer
-    flat_returns = buffer.returns.T.flatten()[buffer.usable]
-    flat_values = buffer.values.T.flatten()[buffer.usable]
+    flat_returns = buffer.returns[buffer.usable]
+    flat_values = buffer.values[buffer.usable]
     expected = 1 - np.var(flat_returns - flat_values) / np.var(flat_returns)
     assert buffer.explained_variance() == pytest.approx(expected, rel=1e-4)
     list(buffer.get(32))

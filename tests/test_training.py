@@ -29,9 +29,9 @@ from agents.uniform import RandomAgent
 from mitch_env import GAMES, Batch
 from train import checkpoints, export, ppo
 from train.checkpoints import latest_checkpoint, load_progress, load_snapshots
-from train.config import TrainConfig, load_config
+from train.config import TrainConfig, between, load_config
 from train.curves import append_point, draw_curves, forget_after, read_points
-from train.ppo import Trainer, linear, main
+from train.ppo import Trainer, main
 
 torch.set_num_threads(1)
 
@@ -228,7 +228,7 @@ def test_a_run_of_less_than_a_window_does_not_learn_backwards(tmp_path: Path) ->
 
 
 def test_annealing_is_linear_and_stops_at_the_end() -> None:
-    assert [linear([0.5, 0.1], left) for left in (1, 0.5, 0, -3)] == pytest.approx([0.5, 0.3, 0.1, 0.1])
+    assert [between([0.5, 0.1], done) for done in (0, 0.5, 1, 4)] == pytest.approx([0.5, 0.3, 0.1, 0.1])
 
 
 # --- The update.
@@ -253,28 +253,48 @@ def test_without_a_teacher_the_update_is_that_of_sb3_contrib(monkeypatch: pytest
     assert all(torch.allclose(states[0][name], states[1][name], atol=1e-6) for name in states[0])
 
 
-def test_the_policy_leans_on_its_teacher_at_first(tmp_path: Path, at: dict[int, Callable[[Trainer], None]]) -> None:
-    weights: list[float | None] = []
+def test_the_policy_imitates_its_teacher_at_first(tmp_path: Path, at: dict[int, Callable[[Trainer], None]]) -> None:
+    is_taught: list[bool] = []
+    rates: list[float] = []
     agreement: list[float] = []
 
     def look(trainer: Trainer) -> None:
         model: Any = trainer.model
-        weights.append(None if trainer.env.teacher is None else model.teacher_weight)
+        assert (trainer.env.teacher is not None) == model.is_imitating
+        is_taught.append(model.is_imitating)
+        rates.append(trainer.config.learning_rate_at(trainer.num_timesteps / trainer.config.decisions))
         masks = model.rollout_buffer.action_masks
         agreement.append(float((model.rollout_buffer.actions[..., 0] == masks.argmax(2))[masks.sum(2) > 1].mean()))
         if trainer.env.teacher is not None:
             assert np.array_equal(model.rollout_buffer.taught, masks.argmax(2))
 
     at[0] = look
-    changes = {"decisions": 4096, "encoder": "flat", "learning_rate": [2e-2, 2e-2], "evaluate_against": []}
+    changes = {"decisions": 4096, "encoder": "flat", "evaluate_against": [], "learning_rate": [1e-3, 0.0]}
     changes |= {"opponents": ["random"], "checkpoint_every": 10**9, "self_play": 1.0}
-    start(tmp_path, teacher="test_training:First", teacher_weight=2.0, teacher_share=0.75, **changes)
-    expected = [2.0 * (1 - 512 * n / (0.75 * 4096)) for n in range(6)]
-    assert weights[:6] == pytest.approx(expected) and weights[6:] == [None] * 2
-    taught = list(agreement)
+    taught = {"teacher": "test_training:First", "teacher_share": 0.75, "teacher_learning_rate": [2e-2, 1e-2]}
+    start(tmp_path, **taught, **changes)
+    assert is_taught == [True] * 6 + [False] * 2
+    assert rates == pytest.approx([2e-2 - 1e-2 * n / 6 for n in range(6)] + [1e-3, 5e-4])
+    with_teacher = list(agreement)
     agreement.clear()
     start(tmp_path, **changes)
-    assert taught[5] > max(agreement) + 0.1, "without a teacher nothing leads there"
+    assert with_teacher[6] > max(agreement) + 0.2, "without a teacher nothing leads there"
+
+
+def test_imitation_follows_no_rewards() -> None:
+    """The policy's logits do not depend on what was paid while it imitates, those of PPO do."""
+    for imitates in (True, False):
+        after = []
+        for reward in ("points", "relative"):
+            config = TrainConfig(**{**TINY, "opponents": ["random"], "window": 64, "reward": reward, "value_weight": 0.0})
+            env = ppo.make_env(config, 1, [])
+            env.teacher = First()
+            model = ppo.make_model(config, env)
+            model.is_imitating = imitates
+            model.set_logger(configure(None, []))
+            model.learn(2048)
+            after.append(model.policy.state_dict()["action_net.weight"])
+        assert torch.equal(after[0], after[1]) == imitates
 
 
 # --- Opponents.

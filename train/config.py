@@ -28,6 +28,12 @@ def _key(default: Any, doc: str) -> Any:
     return field(default=default, metadata={"doc": doc})
 
 
+def between(ends: Sequence[float], done: float) -> float:
+    """The value between ``ends`` when the share ``done`` of the way is gone; the last window may go beyond its end."""
+    done = min(max(done, 0.0), 1.0)
+    return ends[0] * (1 - done) + ends[1] * done
+
+
 @dataclass
 class TrainConfig:
     """Every key of a configuration. ``python train/ppo.py --help`` prints them with their defaults."""
@@ -42,8 +48,8 @@ class TrainConfig:
     window: int = _key(128, "decisions at each table between updates; the last one of each seat but the next is left out")
     batch_size: int = _key(4096, "decisions in a gradient step")
     epochs: int = _key(2, "passes over the decisions of a window")
-    learning_rate: list[float] = _key([1e-3, 1e-4], "Adam's step size at the start and at the end, linear between")
-    entropy: list[float] = _key([0.03, 0.005], "weight of the entropy bonus at the start and at the end, linear between")
+    learning_rate: list[float] = _key([1e-3, 1e-4], "Adam's step size at the start and the end of PPO, linear between")
+    entropy: list[float] = _key([0.03, 0.005], "weight of the entropy bonus at the start and the end of PPO, linear between")
     clip: float = _key(0.2, "PPO's clip range")
     gamma: float = _key(1.0, "discount for each of a seat's own decisions")
     lam: float = _key(0.95, "lambda of generalised advantage estimation")
@@ -56,9 +62,9 @@ class TrainConfig:
     reward_scale: float = _key(8.0, "rewards are divided by it")
     self_play: float = _key(0.8, "share of the tables at which every seat learns; at the others one seat does")
     opponents: list[str] = _key(["rule", "snapshots"], "who sits at those others: agents by name, or earlier snapshots")
-    teacher: str = _key("", "an agent by name whose choices the policy leans on at first (kickstarting); none if empty")
-    teacher_weight: float = _key(1.0, "weight of the teacher's cross-entropy at the start")
-    teacher_share: float = _key(0.3, "share of the run over which that weight goes to 0")
+    teacher: str = _key("", "an agent by name that the policy imitates at first; none if empty")
+    teacher_share: float = _key(0.3, "share of the run in which the policy imitates the teacher and follows no rewards yet")
+    teacher_learning_rate: list[float] = _key([2e-3, 3e-4], "Adam's step size in that part, linear between start and end")
     snapshot_every: int = _key(1_000_000, "decisions between snapshots of the policy as an opponent")
     snapshots_kept: int = _key(8, "how many snapshots play, the latest ones")
     evaluate_every: int = _key(1_000_000, "decisions between evaluations against fixed opponents")
@@ -75,7 +81,7 @@ class TrainConfig:
         for name, low, high in _RANGES:
             if not low <= getattr(self, name) <= high:
                 raise ConfigError(f"{name}={getattr(self, name)}: {low} to {high} are allowed")
-        for name in ("learning_rate", "entropy"):
+        for name in ("learning_rate", "teacher_learning_rate", "entropy"):
             pair = getattr(self, name)
             if len(pair) != 2 or not all(0 <= value <= 1 for value in pair):
                 raise ConfigError(f"{name}={pair}: two numbers from 0 to 1 are needed, at the start and at the end")
@@ -89,6 +95,22 @@ class TrainConfig:
         if self.self_play < 1 and not self.opponents:
             raise ConfigError(f"self_play={self.self_play}: opponents are needed unless all tables are self-play (1)")
         self.rules()
+
+    def imitating_share(self) -> float:
+        """The share of the run in which a teacher is imitated; 0 without a teacher."""
+        return self.teacher_share if self.teacher else 0.0
+
+    def learning_rate_at(self, done: float) -> float:
+        """Adam's step size when the share ``done`` of the run is done."""
+        share = self.imitating_share()
+        if done < share:
+            return between(self.teacher_learning_rate, done / share)
+        return between(self.learning_rate, self.ppo_done(done))
+
+    def ppo_done(self, done: float) -> float:
+        """The share of the run's PPO part that is done when the share ``done`` of the whole is."""
+        share = self.imitating_share()
+        return 1.0 if share >= 1 else (done - share) / (1 - share)
 
     def rules(self) -> Any:
         """The options object of the game.
@@ -119,7 +141,6 @@ _RANGES: list[tuple[str, float, float]] = [
     ("depth", 1, 64),
     ("reward_scale", 1e-6, 1e6),
     ("self_play", 0, 1),
-    ("teacher_weight", 0, 1000),
     ("teacher_share", 0, 1),
     ("snapshot_every", 1, 10**13),
     ("snapshots_kept", 1, 1000),
@@ -150,8 +171,8 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
         return float(value)
     if kind is int and is_number and value == int(value):
         return int(value)
-    if kind is str and isinstance(value, str):
-        return value
+    if kind is str and (isinstance(value, str) or value is None):
+        return value or ""  # YAML takes nothing at all for null
     if kind == dict[str, Any] and isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return dict(value)
     if kind in (list[float], list[str]) and isinstance(value, (list, tuple)):
@@ -212,5 +233,5 @@ def keys_help() -> str:
     rows = []
     for one in dataclasses.fields(TrainConfig):
         default = one.default if one.default is not dataclasses.MISSING else one.default_factory()  # type: ignore[misc]
-        rows.append(f"  {one.name:<17} {one.metadata['doc']} (default: {default!r})")
+        rows.append(f"  {one.name:<21} {one.metadata['doc']} (default: {default!r})")
     return "keys of a config, on the command line as key=value:\n" + "\n".join(rows)

@@ -32,18 +32,13 @@ from agents import make_agent, tournament
 from agents.policy import PolicyAgent, PolicyCard
 from mitch_env import get_game
 from train.checkpoints import latest_checkpoint, load_progress, load_snapshots, save_checkpoint
-from train.config import TrainConfig, keys_help, load_config, save_config
+from train.config import TrainConfig, between, keys_help, load_config, save_config
 from train.curves import append_point, draw_curves, forget_after, read_points
 from train.export import versions, write_both
 from train.rollouts import SeatRolloutBuffer
 from train.seat_ppo import SeatPPO
 from train.table_vec_env import TableVecEnv
 from train.trunk_policy import TrunkPolicy
-
-
-def linear(ends: Sequence[float], left: float) -> float:
-    """The value between ``ends`` when the share ``left`` of the run is left; the last window may go beyond its end."""
-    return ends[1] + (ends[0] - ends[1]) * max(left, 0.0)
 
 
 def policy_card(config: TrainConfig, decisions: int, evaluation: dict[str, Any]) -> PolicyCard:
@@ -96,7 +91,7 @@ def make_model(config: TrainConfig, env: TableVecEnv) -> SeatPPO:
         TrunkPolicy,
         env,
         policy_kwargs={"width": config.width, "depth": config.depth},
-        learning_rate=lambda left: linear(config.learning_rate, left),
+        learning_rate=lambda left: config.learning_rate_at(1 - left),
         n_steps=config.window,
         batch_size=config.batch_size,
         n_epochs=config.epochs,
@@ -134,13 +129,11 @@ class Trainer(BaseCallback):
     def _on_rollout_start(self) -> None:
         self._do_what_is_due()
         model: Any = self.model
-        done = self.num_timesteps / self.config.decisions
-        model.ent_coef = linear(self.config.entropy, 1 - done)
-        if self.config.teacher and done < self.config.teacher_share:
-            model.teacher_weight = self.config.teacher_weight * (1 - done / self.config.teacher_share)
-            self.env.teacher = self.teacher
-        else:
-            self.env.teacher = None
+        config = self.config
+        done = self.num_timesteps / config.decisions
+        model.ent_coef = between(config.entropy, config.ppo_done(done))
+        model.is_imitating = done < config.imitating_share()
+        self.env.teacher = self.teacher if model.is_imitating else None
 
     def _on_step(self) -> bool:
         return not self.is_out_of_time()

@@ -74,14 +74,17 @@ def seat_advantages(
     return advantages, complete
 
 
+#: What SB3 samples from.
+_STORED = ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
+
+
 class SeatRolloutBuffer(MaskableRolloutBuffer):
     """The buffer for :class:`~train.table_vec_env.TableVecEnv`.
 
     Given to MaskablePPO as ``rollout_buffer_class``, with ``rollout_buffer_kwargs={"env": env, "seed": seed}``.
 
     Attributes:
-        usable: bool[T * n] (after ``compute_returns_and_advantage``), the decisions that are learnt from, in the flat order
-            of the samples.
+        usable: bool[T, n] (after ``compute_returns_and_advantage``), the decisions that are learnt from.
     """
 
     def __init__(self, *args: Any, env: TableVecEnv, seed: int = 0, **kwargs: Any) -> None:
@@ -90,13 +93,18 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         super().__init__(*args, **kwargs)
 
     def reset(self) -> None:
-        """Empties the buffer; its own arrays are allocated once and written over."""
-        if not hasattr(self, "actor"):
-            shape = (self.buffer_size, self.n_envs)
-            self.actor = np.zeros(shape, np.int8)
-            self.paid = np.zeros((*shape, self.env.batch.seats), np.float32)
-            self.scored = np.zeros(shape, np.bool_)
-            self.taught = np.zeros(shape, np.int64)
+        """Empties the buffer; the arrays are allocated once and written over."""
+        shape = (self.buffer_size, self.n_envs)
+        if hasattr(self, "actor"):
+            for name in _STORED:
+                array = getattr(self, name)
+                setattr(self, name, array.reshape(*shape, *array.shape[1 if self.generator_ready else 2 :]))
+            self.pos, self.full, self.generator_ready = 0, False, False
+            return
+        self.actor = np.zeros(shape, np.int8)
+        self.paid = np.zeros((*shape, self.env.batch.seats), np.float32)
+        self.scored = np.zeros(shape, np.bool_)
+        self.taught = np.zeros(shape, np.int64)
         super().reset()
 
     def add(self, *args: Any, **kwargs: Any) -> None:
@@ -120,14 +128,13 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             self.gae_lambda,
         )
         self.returns = self.advantages + self.values
-        self.usable = self.swap_and_flatten(complete & (self.action_masks.sum(2) > 1)).flatten()
+        self.usable = complete & (self.action_masks.sum(2) > 1)
 
     def explained_variance(self) -> float:
         """The share of the variance of the usable decisions' returns that their values explain."""
-        values = self.swap_and_flatten(self.values).flatten() if not self.generator_ready else self.values.flatten()
-        returns = self.swap_and_flatten(self.returns).flatten() if not self.generator_ready else self.returns.flatten()
-        spread = np.var(returns[self.usable])
-        return float("nan") if spread == 0 else float(1 - np.var((returns - values)[self.usable]) / spread)
+        values, returns = (array.reshape(self.usable.shape)[self.usable] for array in (self.values, self.returns))
+        spread = np.var(returns)
+        return float("nan") if spread == 0 else float(1 - np.var(returns - values) / spread)
 
     def get(self, batch_size: int | None = None) -> Iterator[MaskableRolloutBufferSamples]:  # type: ignore[override]
         """The usable decisions in random order, in batches of nearly equal size, none larger than ``batch_size``."""
@@ -137,14 +144,15 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def batches(self, batch_size: int) -> Iterator[tuple[MaskableRolloutBufferSamples, torch.Tensor | None]]:
         """The same, each with what the teacher would have done (int64), or None if nobody was asked."""
         is_taught = self.env.teacher is not None
-        taught = self.swap_and_flatten(self.taught).flatten() if is_taught else self.taught
+        taught = self.taught.flatten()
         for part in self._parts(batch_size):
             yield self._get_samples(part), torch.from_numpy(taught[part]) if is_taught else None
 
     def _parts(self, batch_size: int | None) -> list[np.ndarray]:
         if not self.generator_ready:
-            for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks"):
-                setattr(self, name, self.swap_and_flatten(getattr(self, name)))
+            for name in _STORED:  # one row for each decision, without copying; SB3's order of rows would need copies
+                array = getattr(self, name)
+                setattr(self, name, array.reshape(-1, *array.shape[2:]))
             self.generator_ready = True
         chosen = self._rng.permutation(np.flatnonzero(self.usable))
         if len(chosen) < 2:  # PPO divides by a batch's standard deviation, which one decision has not; two equal ones have 0

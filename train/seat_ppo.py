@@ -1,4 +1,4 @@
-"""MaskablePPO with an update that can also lean on a teacher, and says what it did on the decisions that it learnt from."""
+"""MaskablePPO with an update that can also imitate a teacher, and says what it did on the decisions that it learnt from."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from train.rollouts import SeatRolloutBuffer
 class SeatPPO(MaskablePPO):
     """PPO (Schulman et al. 2017) over the seat-linked decisions of a :class:`~train.rollouts.SeatRolloutBuffer`.
 
-    With a teacher the loss has one more term while ``teacher_weight`` is above 0: the cross-entropy between the policy and
-    what the teacher would have done in the decisions that the policy met (kickstarting, Schmitt et al. 2018).
+    While ``is_imitating``, an update learns from the teacher at the tables instead: the policy learns what the teacher would
+    have done in the decisions that the policy met (DAgger, Ross et al. 2011), the value what came of them, each decision once.
 
     Attributes:
-        teacher_weight: Weight of that term in the next update; it counts only while the tables have a teacher.
+        is_imitating: Whether the next update imitates the teacher.
     """
 
     rollout_buffer: SeatRolloutBuffer
-    teacher_weight: float = 0.0
+    is_imitating: bool = False
 
     def train(self) -> None:
-        """Several epochs of clipped policy, value and entropy gradients, and the teacher's."""
+        """Several epochs of clipped policy, value and entropy gradients; or one of the teacher's and the value's."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         clip = float(self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
         logs: list[torch.Tensor] = []
-        for _ in range(self.n_epochs):
+        for _ in range(1 if self.is_imitating else self.n_epochs):
             for data, taught in self.rollout_buffer.batches(self.batch_size):
                 values, log_prob, entropy, teacher_log_prob = self.policy.evaluate(  # type: ignore[operator]
                     data.observations, data.actions.long().flatten(), data.action_masks, taught
@@ -41,11 +41,9 @@ class SeatPPO(MaskablePPO):
                 policy_loss = -torch.min(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip)).mean()
                 value_loss = mse_loss(values.flatten(), data.returns)
                 teacher_loss = -teacher_log_prob.mean()
-                loss = policy_loss + self.vf_coef * value_loss - self.ent_coef * entropy.mean()
-                if taught is not None:
-                    loss = loss + self.teacher_weight * teacher_loss
+                loss = teacher_loss if self.is_imitating else policy_loss - self.ent_coef * entropy.mean()
                 self.policy.optimizer.zero_grad()
-                loss.backward()
+                (loss + self.vf_coef * value_loss).backward()
                 torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
                 self.policy.optimizer.step()
                 with torch.no_grad():
