@@ -45,34 +45,52 @@ from .rule_mitchell_kernel import (
     winner,
 )
 
-#: Turns that a card of the own hand costs until it is played, and what it costs besides if it is the last one (of n cards the
-#: n-th part): an investigation without function, with attract, with center, with anywhere; change, force-two, move, give;
-#: cancel, revenge.
-TURNS = np.array([0.9, 1.0, 0.9, 0.8, 0.9, 1.1, 1.1, 0.8, 0.6, 0.6])
-LAST = np.array([0.0, 2.0, 0.0, 0.0, 0.5, 0.5, 0.5, 2.0, 1.5, 1.5])
+#: What a card of the own hand counts, and what it counts besides if it is the last one (of n cards the n-th part): an
+#: investigation without function, with attract, with center, with anywhere; change, force-two, move, give; cancel, revenge.
+COUNTS = np.array([0.9, 1.0, 0.9, 0.8, 0.8, 1.0, 1.0, 0.7, 0.8, 0.9])
+LAST = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
 #: How likely the suit is the same after a turn.
-KEEP = 0.85
-#: Turns for a suit more in the hand, and for having nothing to play.
+KEEP = 0.95
+#: What a suit more in the hand counts, and having nothing to play.
 SUIT = 0.5
-STUCK = 1.0
-#: Turns for a card in another hand, and for a card drawn.
-EACH = 1.1
-#: Added to all finishing times.
-AHEAD = 0.5
-POWER = 4.0
-#: Turns to get rid of Mitchell: with cards for it, without; another seat.
-RID_WITH = 0.5
-RID_WITHOUT = 2.0
-RID_OTHER = 1.5
-#: Turns of all players in which Mitchell stays with one half.
-STAYS = 3.0
-#: An empty hand, and Mitchell has to go / a card has to be drawn and played.
-EMPTY = 0.5
-EMPTY_DRAWS = 2.0
+STUCK = 0.2
+#: What a card in another hand counts, and a card that will be drawn.
+EACH = 1.0
+DRAWN = 1.0
+#: How likely Mitchell stands where he stood after a turn.
+STAYS = 0.7
+#: How much he hinders: with cards to get rid of him, without; another seat.
+HINDERS_WITH = 0.3
+HINDERS_WITHOUT = 0.9
+HINDERS_OTHER = 0.8
+#: What an empty hand counts that must draw and play again.
+EMPTY = 1.5
+#: Who is caught otherwise.
+ELSEWHERE = 0.6
 #: The share of reactions among unknown cards that is held and used.
 REACTS = 0.6
 #: The share of the cards now in hand that is left at the end of the round.
 CARDS_LEFT = 0.7
+#: How likely a hand of 1, 2, ... cards has one less, or one more, at the next own turn.
+LESS = np.array([0.6, 0.33, 0.45, 0.5, 0.53, 0.56])
+MORE = 0.12
+ROUNDS = 30
+LARGEST = 20
+
+
+def chances_done(less: np.ndarray, more: float) -> np.ndarray:
+    """The chance that a hand of so many cards was empty after so many own turns."""
+    hands = np.zeros((LARGEST + 2, ROUNDS + 1))
+    hands[0, 1:] = 1.0
+    for t in range(1, ROUNDS + 1):
+        for n in range(1, LARGEST + 1):
+            p = less[min(n, len(less)) - 1]
+            below = hands[n - 1, t - 1] if n > 1 else 1.0
+            hands[n, t] = p * below + more * hands[n + 1, t - 1] + (1.0 - p - more) * hands[n, t - 1]
+    return hands
+
+
+DONE = chances_done(LESS, MORE)
 
 
 # --- How long it takes.
@@ -86,7 +104,7 @@ def is_suit_held(s: Any, suit: int) -> bool:
 
 @rule
 def group_of(kind: int) -> int:
-    """The place of a kind in TURNS."""
+    """The place of a kind in COUNTS."""
     return function_of(kind) if kind < N_INVESTIGATIONS else kind - N_INVESTIGATIONS + ANYWHERE + 1
 
 
@@ -94,11 +112,11 @@ def group_of(kind: int) -> int:
 def own_turns(s: Any) -> float:
     """Turns to play the own hand."""
     n = s.n_held[0]
-    turns = s.unknown * EACH
+    turns = s.unknown * DRAWN
     n_actions = 0
     for kind in range(N_KINDS):
         if s.hand[kind] > 0:
-            turns += s.hand[kind] * (TURNS[group_of(kind)] + LAST[group_of(kind)] / n)
+            turns += s.hand[kind] * (COUNTS[group_of(kind)] + LAST[group_of(kind)] / n)
             if CHANGE <= kind < GIVE or (kind == GIVE and n > 1):
                 n_actions += s.hand[kind]
     keeps = 1.0
@@ -129,34 +147,62 @@ def n_movers(s: Any) -> int:
 
 
 @rule
-def stays(s: Any, turns: float) -> float:
-    """The chance that Mitchell still stands where he is after so many turns of each."""
-    return STAYS / (STAYS + turns * s.players)
+def counts_of(s: Any, seat: int) -> float:
+    """How many cards a hand is as good as."""
+    n = s.n_held[seat]
+    if n == 0:
+        return 0.0 if s.release_wins != 0 else EMPTY
+    return own_turns(s) if seat == 0 else n * EACH
 
 
 @rule
-def expect_finish(s: Any) -> None:
-    """When each seat may have played all its cards, and the chance that it is the first."""
-    total = 0.0
+def hindrance(s: Any, seat: int) -> float:
+    """How much Mitchell hinders a seat that he stands before."""
+    if seat != 0:
+        return HINDERS_OTHER
+    return HINDERS_WITHOUT if n_movers(s) == 0 else HINDERS_WITH
+
+
+@rule
+def done_by(s: Any, cards: float, t: int) -> float:
+    """The chance that a hand is empty after so many own turns."""
+    low = int(cards)
+    rest = cards - low
+    return DONE[low, t] + rest * (DONE[low + 1, t] - DONE[low, t])
+
+
+@rule
+def race(s: Any) -> None:
+    """The chance of each seat to be the first, and to be caught."""
     for seat in range(s.players):
-        n = s.n_held[seat]
-        if n == 0:
-            turns = EMPTY if s.release_wins != 0 else EMPTY_DRAWS
-        elif seat == 0:
-            turns = own_turns(s)
-        else:
-            turns = n * EACH
-        turns += AHEAD + ((seat - s.turn - 1) % s.players) / s.players
-        if s.mitchell == seat:
-            rid = RID_OTHER
-            if seat == 0:
-                rid = RID_WITHOUT if n_movers(s) == 0 else RID_WITH
-            turns += rid * stays(s, turns)
-        s.finish[seat] = turns
-        s.first[seat] = turns ** -POWER
-        total += s.first[seat]
+        s.cards[seat] = min(max(0.0, counts_of(s, seat)), LARGEST)
+        s.first[seat] = 0.0
+        s.done[seat] = 0.0
+    alive = 1.0
+    stay = 1.0
+    stayed = 0.0
+    caught = 0.0
+    for t in range(1, ROUNDS + 1):
+        for step in range(s.players):
+            seat = (s.turn + 1 + step) % s.players
+            stay *= STAYS
+            done = done_by(s, s.cards[seat], t)
+            wins = alive * (done - s.done[seat]) / max(1e-9, 1.0 - s.done[seat])
+            s.done[seat] = done
+            if seat == s.mitchell:
+                wins *= 1.0 - stay * hindrance(s, seat)
+            else:
+                caught += wins * stay
+            s.first[seat] += wins
+            alive -= wins
+            stayed += wins * stay
+        if alive < 0.02:
+            break
     for seat in range(s.players):
-        s.first[seat] /= total
+        s.first[seat] += alive / s.players
+        s.caught[seat] = (1.0 - stayed) * (1.0 - s.first[seat]) / (s.players - 1 + ELSEWHERE)
+    if s.mitchell != CENTER:
+        s.caught[s.mitchell] += caught
 
 
 # --- What a position is worth.
@@ -194,18 +240,10 @@ def worth(s: Any) -> float:
     first = winner(s)
     if first != NOBODY:
         return final_worth(s, first)
-    expect_finish(s)
-    end = 0.0
-    for seat in range(s.players):
-        end += s.first[seat] * s.finish[seat]
-    stay = stays(s, end)
+    race(s)
     total = 0.0
     for seat in range(s.players):
-        caught = (1.0 - stay) / s.players
-        if s.mitchell == seat:
-            caught += stay
-        wins = s.first[seat]
-        caught *= 1.0 - wins
+        wins, caught = s.first[seat], s.caught[seat]
         points = wins * WINNER_POINTS + caught * CAUGHT_POINTS
         points += (1.0 - wins - caught) * CARDS_LEFT * cards_left(s, seat)
         total += points if seat == 0 else -points / (s.players - 1)

@@ -68,9 +68,10 @@ SIGHT = np.dtype(
         ("players", "i8"),
         ("release_wins", "i8"),
         # Working space.
-        ("finish", "f8", (MAX_PLAYERS,)),
+        ("cards", "f8", (MAX_PLAYERS,)),
+        ("done", "f8", (MAX_PLAYERS,)),
         ("first", "f8", (MAX_PLAYERS,)),
-        ("held_turns", "f8"),
+        ("caught", "f8", (MAX_PLAYERS,)),
         ("points_sign", "f8"),  # -1 if the cards left are a penalty
     ],
     align=True,
