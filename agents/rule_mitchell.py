@@ -71,26 +71,34 @@ ELSEWHERE = 0.6
 REACTS = 0.6
 #: The share of the cards now in hand that is left at the end of the round.
 CARDS_LEFT = 0.7
-#: How likely a hand of 1, 2, ... cards has one less, or one more, at the next own turn.
-LESS = np.array([0.6, 0.33, 0.45, 0.5, 0.53, 0.56])
-MORE = 0.12
+#: How likely a hand of 1, 2, ... 7 cards has two or one less, as many, one or two more at the next own turn. Measured.
+CHANGES = np.array([
+    [0.00, 0.85, 0.03, 0.07, 0.05],
+    [0.04, 0.20, 0.38, 0.21, 0.17],
+    [0.02, 0.32, 0.36, 0.18, 0.12],
+    [0.04, 0.40, 0.32, 0.15, 0.09],
+    [0.05, 0.44, 0.31, 0.13, 0.07],
+    [0.07, 0.49, 0.27, 0.11, 0.06],
+    [0.10, 0.51, 0.22, 0.12, 0.05],
+])
 ROUNDS = 30
 LARGEST = 20
 
 
-def chances_done(less: np.ndarray, more: float) -> np.ndarray:
+def chances_done(changes: np.ndarray) -> np.ndarray:
     """The chance that a hand of so many cards was empty after so many own turns."""
-    hands = np.zeros((LARGEST + 2, ROUNDS + 1))
-    hands[0, 1:] = 1.0
+    done = np.zeros((LARGEST + 3, ROUNDS + 1))
+    done[0] = 1.0
     for t in range(1, ROUNDS + 1):
         for n in range(1, LARGEST + 1):
-            p = less[min(n, len(less)) - 1]
-            below = hands[n - 1, t - 1] if n > 1 else 1.0
-            hands[n, t] = p * below + more * hands[n + 1, t - 1] + (1.0 - p - more) * hands[n, t - 1]
-    return hands
+            chances = changes[min(n, len(changes)) - 1]
+            for change, chance in zip(range(-2, 3), chances, strict=True):
+                done[n, t] += chance * done[max(0, n + change), t - 1]
+    done[0, 0] = 0.0
+    return done
 
 
-DONE = chances_done(LESS, MORE)
+DONE = chances_done(CHANGES)
 
 
 # --- How long it takes.

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as train/ppo.py; read when torch is imported first
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `python train/ppo.py` finds the packages beside it
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads would fight torch's for the same cores
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # spinning threads crawl on a machine that is shared
 
 import numpy as np
 import torch
