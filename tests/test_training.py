@@ -274,7 +274,8 @@ def test_the_policy_imitates_its_teacher_at_first(tmp_path: Path, at: dict[int, 
     taught = {"teacher": "test_training:First", "teacher_share": 0.75, "teacher_learning_rate": [2e-2, 1e-2]}
     start(tmp_path, **taught, **changes)
     assert is_taught == [True] * 6 + [False] * 2
-    assert rates == pytest.approx([2e-2 - 1e-2 * n / 6 for n in range(6)] + [1e-3, 5e-4])
+    # An update's step size is that of its window's end.
+    assert rates == pytest.approx([2e-2 - 1e-2 * n / 6 for n in range(1, 6)] + [1e-3, 5e-4, 0.0])
     with_teacher = list(agreement)
     agreement.clear()
     start(tmp_path, **changes)
