@@ -35,9 +35,19 @@ def random_options(game: Game, rng: random.Random) -> Any:
 class Deviation(Exception):
     """A match went otherwise than the referee says; what makes it again is in its arguments."""
 
-    def __init__(self, error: Exception, game: Game, options: Any, seed: int, actions: Sequence[int], via: str) -> None:
+    def __init__(
+        self, error: Exception, game: Game, options: Any, seed: int, actions: Sequence[int], seats: int, via: str
+    ) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
-        self.error, self.game, self.options, self.seed, self.actions, self.via = error, game, options, seed, actions, via
+        self.error, self.game, self.options, self.seed, self.actions, self.seats, self.via = (
+            error,
+            game,
+            options,
+            seed,
+            actions,
+            seats,
+            via,
+        )
 
     def report(self) -> str:
         """The cause, and all that is needed to see it again."""
@@ -45,7 +55,7 @@ class Deviation(Exception):
         lines.append(f"game {self.game.name}, seed {self.seed}, options {json.dumps(self.options.as_dict())}")
         lines.append(f"actions {list(self.actions)}")
         try:
-            record = record_of_actions(self.game, self.options, self.seed, self.actions, legal=True)
+            record = record_of_actions(self.game, self.options, self.seed, self.actions, seats=self.seats, legal=True)
             lines.append(f"record {json.dumps(record, separators=(',', ':'))}")
         except Exception as error:  # the fault may be in the very code that writes records
             lines.append(f"no record can be written: {type(error).__name__}: {error}")
@@ -62,7 +72,7 @@ def soak_table_env(game: Game, rng: random.Random) -> int:
     except Exception as error:
         log = env.snapshot().log or ()
         actions = [action for deal in log for action in deal.actions]
-        raise Deviation(error, game, options, seed, actions, "TableEnv") from error
+        raise Deviation(error, game, options, seed, actions, int(env.table.seats_encoded), "TableEnv") from error
     return 1
 
 
@@ -71,14 +81,15 @@ def soak_batch(game: Game, rng: random.Random, n: int) -> int:
     options = [random_options(game, rng) for _ in range(n)]
     seeds = [rng.getrandbits(64) for _ in range(n)]
     batch = Batch(game, options=options, seed=seeds, threads=rng.choice([1, 2]))
+    seeds = batch.tables.seed.tolist()  # where nobody is asked anything in a match, the batch has gone on to the next one
     played: list[list[int]] = [[] for _ in range(n)]
     row = 0
     try:
         for row, actions, decisions in play_batch(batch, rng, played):
-            record = record_of_actions(game, options[row], seeds[row], actions)
+            record = record_of_actions(game, options[row], seeds[row], actions, seats=batch.seats)
             the_referee_agrees(game, options[row], record, decisions)
     except Exception as error:
-        raise Deviation(error, game, options[row], seeds[row], played[row], "Batch") from error
+        raise Deviation(error, game, options[row], seeds[row], played[row], batch.seats, "Batch") from error
     return n
 
 
