@@ -20,8 +20,8 @@ from tqdm import tqdm
 
 from agents import make_agent
 from agents.agent import act
+from agents.tournament import rated_options
 from mitch_env import GAMES, Batch, Game, get_game
-from mitch_env.options import OptionsError
 
 
 @dataclass
@@ -62,16 +62,6 @@ def play_deals(game: Game, options: Any, agent_name: str, n: int, seed: int) -> 
         deals.truncated[rows] = batch.truncated[rows]
         rows = rows[~(batch.terminated[rows] | batch.truncated[rows])]
     return deals
-
-
-def one_deal(game: Game, players: int) -> Any:
-    """The options of a match of one deal."""
-    for name in ("deals", "rounds"):
-        try:
-            return game.options(players=players, **{name: 1})
-        except OptionsError:
-            continue
-    raise ValueError(f"{game.name} has neither deals nor rounds")
 
 
 def spread(values: np.ndarray) -> str:
@@ -124,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     jobs = [(players, agent) for players in counts for agent in given.agents]
     for players, agent in tqdm(jobs, unit="row", disable=not sys.stderr.isatty()):
         try:
-            deals = play_deals(game, one_deal(game, players), agent, given.deals, given.seed)
+            deals = play_deals(game, rated_options(game, {"players": players}), agent, given.deals, given.seed)
         except ValueError as error:
             top.error(str(error))
         tqdm.write(row(game, players, agent, deals))
