@@ -1,6 +1,7 @@
 """mitch-env: reinforcement-learning environments for the card games Mitch.
 
-``make(game, **options)`` gives a PettingZoo environment, :class:`Batch` many tables in one call.
+``make(game, **options)`` gives a PettingZoo environment, :class:`Batch` many tables in one call. ``gymnasium.make`` and
+``gymnasium.make_vec`` know ``mitch_env/MitchJp-v0`` and so on: one learning seat, the others played by agents.
 """
 
 from __future__ import annotations
@@ -40,10 +41,19 @@ def make(game: str | Game, options: Any = None, **settings: Any) -> TableEnv:
 
 
 def _register() -> None:
-    """Makes every game known to PettingZoo as ``mitch_env/NAME-v0``."""
+    """Makes every game known to PettingZoo as ``mitch_env/mitch_jp-v0`` and so on, to Gymnasium as ``mitch_env/MitchJp-v0``."""
+    import gymnasium
     from pettingzoo import aec_registry, register
 
     for game in GAMES.values():
+        gymnasium_id = f"mitch_env/{game.name.title().replace('_', '')}-v0"
+        if gymnasium_id not in gymnasium.registry:
+            gymnasium.register(
+                gymnasium_id,
+                entry_point="mitch_env.single_agent:SingleAgentEnv",
+                vector_entry_point="mitch_env.vector_env:SingleAgentVectorEnv",
+                kwargs={"game": game.name},
+            )
         env_id = f"mitch_env/{game.name}-v0"
         if env_id not in aec_registry:
             register("aec", env_id, entry_point=f"mitch_env.{game.env_name}:env")

@@ -1,0 +1,281 @@
+"""Tables at which one seat learns and opponents play the others: what both Gymnasium views step.
+
+A step is one decision of the learner and all that follows until it must decide again. Which seat learns, and who of a pool
+plays against it, follows from the match seed alone, as the deals do: the same match is the same in both views, in whatever
+row it is played.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from .batch import Batch
+from .chance import advanced, mix, stream
+from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Game, Rules
+from .jit import kernel
+from .opponents import Opponents
+from .options import OptionsError, check_int
+
+#: What a match seed is mixed with to draw the learner's seat and its opponent (the other streams are in ``chance.py``).
+SEAT_STREAM = np.uint64(0x6D69746368000010)
+#: Matches in a row in which the learner is asked nothing before that is an error.
+MOST_SKIPPED = 1000
+
+_S32 = np.uint64(32)
+
+
+class SeatTables:
+    """``n`` tables with a learner each.
+
+    Attributes:
+        batch: The tables. Where a match is under way the learner is to act, so ``batch.observation`` and ``batch.mask`` are
+            its own; where a match is over nobody is.
+        seat: int64[n], the learner's seat.
+        reward: float64[n], what the last step paid the learner; with the first step of a match all that it was paid before.
+        terminated: bool[n], whether the match ended in the last step.
+        truncated: bool[n], likewise for matches that hit a limit.
+        final_observation: float32[n, size], the learner's view of the finished table, where a match ended in the last step.
+        final_seat: int64[n], its seat in that match.
+        is_begun: Whether ``reset`` was called; before that nobody is to act.
+
+    Args:
+        game: The game or its name.
+        n: How many tables.
+        seat: The learner's seat, or None to draw it for each match.
+        opponents: Who plays the other seats (:class:`~mitch_env.opponents.Opponents`).
+        opponent_pool: The pool, instead of ``opponents``.
+        autoreset: Whether a finished match is followed by the next one in the same step.
+        **settings: Those of :class:`~mitch_env.batch.Batch`, options by name among them.
+
+    Raises:
+        ValueError: If an argument is not allowed.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        n: int,
+        *,
+        seat: int | None = None,
+        opponents: Any = None,
+        opponent_pool: Any = None,
+        autoreset: bool = False,
+        **settings: Any,
+    ) -> None:
+        self.batch = MatchBatch(game, n, seed=0, **settings)
+        self.autoreset = autoreset
+        self._players: np.ndarray = self.batch.tables.players.astype(np.int64)
+        self._is_drawn = seat is None
+        self.seat = np.zeros(n, np.int64)
+        if seat is not None:
+            self.seat[:] = _checked_seat(seat, int(self._players.min()))
+        self._opponents = Opponents(self.batch.game, opponents, opponent_pool, self._players)
+        self._opponents.try_out(self.batch)
+        #: The opponent at each place, clockwise from the learner.
+        self._who = np.zeros((n, self.batch.seats - 1), np.int64)
+        if not self._opponents.is_pool:
+            self._who[:, : len(self._opponents.choices)] = self._opponents.choices
+        self.reward = np.zeros(n)
+        self.terminated = np.zeros(n, np.bool_)
+        self.truncated = np.zeros(n, np.bool_)
+        self.final_observation = np.zeros_like(self.batch.observation)
+        self.final_seat = np.zeros(n, np.int64)
+        self._paid = np.zeros(n)  # since the learner's last decision, or since the match began
+        self._has_decided = np.zeros(n, np.bool_)
+        self._n_skipped = np.zeros(n, np.int64)
+        self._all_rows = np.arange(n)
+        self.is_begun = False
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def reset(self, seeds: np.ndarray | None, rng: np.random.Generator) -> None:
+        """New matches, up to the learner's first decision in each.
+
+        Args:
+            seeds: Match seeds; None goes on to the match that follows at each table (the first time: ``rng`` draws the seeds).
+            rng: The chance of the opponents.
+        """
+        self._opponents.reset(rng)
+        if seeds is None and not self.is_begun:
+            seeds = rng.integers(0, 1 << 53, len(self), np.uint64)
+        self.is_begun = True
+        self.reward[:] = 0.0
+        self.terminated[:] = False
+        self.truncated[:] = False
+        self._n_skipped[:] = 0
+        self._begin(self._all_rows, seeds)
+        self._play_others(self._all_rows)
+
+    def step(self, actions: Any) -> None:
+        """Plays the learner's decision at each table, and all others until it must decide again or its match is over.
+
+        Raises:
+            IllegalActionError: If an action is not legal at its table; nothing has been played then.
+        """
+        batch = self.batch
+        batch.step(actions)
+        self._has_decided[:] = True
+        self._n_skipped[:] = 0
+        self._paid += batch.reward[self._all_rows, self.seat]
+        self.terminated[:] = False
+        self.truncated[:] = False
+        self._play_others(self._all_rows)
+        goes_on = ~(self.terminated | self.truncated)
+        self.reward[goes_on] = self._paid[goes_on]
+        self._paid[goes_on] = 0.0
+
+    def _play_others(self, rows: np.ndarray) -> None:
+        batch = self.batch
+        while True:
+            over = rows[batch.actor[rows] == NOBODY]
+            while len(over):
+                over = self._end(over)
+            actor = batch.actor[rows].astype(np.int64)
+            waiting = (actor != NOBODY) & (actor != self.seat[rows])
+            rows, actor = rows[waiting], actor[waiting]
+            if not len(rows):
+                return
+            place = (actor - self.seat[rows] - 1) % self._players[rows]
+            batch.step(self._opponents.act(batch, rows, self._who[rows, place]), rows)
+            self._paid[rows] += batch.reward[rows, self.seat[rows]]
+
+    def _end(self, over: np.ndarray) -> np.ndarray:
+        """Settles finished matches and begins those that follow; returns the rows at which these are over already.
+
+        A match in which the learner was asked nothing is skipped: it has no step that could end it.
+        """
+        batch = self.batch
+        ended = over[self._has_decided[over]]
+        if len(ended):
+            self.reward[ended] = self._paid[ended]
+            self.terminated[ended] = batch.terminated[ended]
+            self.truncated[ended] = batch.truncated[ended]
+            self.final_seat[ended] = self.seat[ended]
+            batch.view_seats(ended, self.seat[ended], self.final_observation)
+        again = over if self.autoreset else over[~self._has_decided[over]]
+        self._n_skipped[again] += ~self._has_decided[again]
+        if len(again) and self._n_skipped[again].max() > MOST_SKIPPED:
+            raise OptionsError(
+                f"in {MOST_SKIPPED} matches in a row the learner was asked nothing: these options leave it nothing to decide"
+            )
+        if len(again):
+            self._begin(again)
+        over_again: np.ndarray = again[batch.actor[again] == NOBODY]
+        return over_again
+
+    def _begin(self, rows: np.ndarray, seeds: np.ndarray | None = None) -> None:
+        self.batch.reset(rows, seeds)
+        tables = self.batch.tables
+        counter = stream(tables.seed[rows], SEAT_STREAM)
+        if self._is_drawn:
+            self.seat[rows] = _below(mix(counter), self._players[rows])
+        if self._opponents.is_pool:
+            choices = self._opponents.choices
+            self._who[rows] = choices[_below(mix(advanced(counter)), np.int64(len(choices)))][:, None]
+        self._paid[rows] = tables.reward[rows, self.seat[rows]]
+        self._has_decided[rows] = False
+
+
+def _checked_seat(seat: Any, players: int) -> int:
+    try:
+        return check_int("seat", seat, 0, players - 1)
+    except OptionsError as error:
+        raise OptionsError(f"{error}, or None to draw it for each match") from None
+
+
+def _below(bits: Any, n: Any) -> np.ndarray:
+    """One of 0 to ``n`` - 1 for each 64 random bits."""
+    drawn: np.ndarray = ((bits >> _S32) * n.astype(np.uint64)) >> _S32
+    return drawn.astype(np.int64)
+
+
+class MatchBatch(Batch):
+    """A batch that leaves a finished match on the table, where it can still be looked at, until ``reset`` begins the next."""
+
+    def _take_kernels(self) -> None:
+        super()._take_kernels()
+        self._match_kernels = _match_kernels_of(self.game.rules)
+
+    def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
+        ends = (self._scored, self._terminated, self._truncated)
+        self._match_kernels.play_rows(self._raw, where, lo, hi, actions, self.reward, *ends)
+        self._view_range(worker, where, actions, lo, hi)
+
+    def view_seats(self, rows: np.ndarray, seats: np.ndarray, out: np.ndarray) -> None:
+        """Writes to ``out[i]`` what ``seats[k]`` sees at the table ``i = rows[k]``, whoever is to act."""
+        self._match_kernels.view_seats(self._raw, rows, seats, out)
+
+    def __getstate__(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return {name: value for name, value in super().__getstate__().items() if name != "_match_kernels"}
+
+
+class _MatchKernels:
+    """The kernels of :class:`MatchBatch` for one set of rules."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._tables = numba.from_dtype(rules.table_dtype)[::1]
+
+    @functools.cached_property
+    def play_rows(self) -> Any:
+        """``(tables, rows, lo, hi, actions, reward, scored, terminated, truncated)``: one decision at each of ``rows[lo:hi]``.
+
+        ``actions[k]`` belongs to ``rows[k]`` and is legal. A finished match stays on the table.
+        """
+        apply_action, shuffle_deal, open_deal = self.rules.apply_action, self.rules.shuffle_deal, self.rules.open_deal
+
+        def play_rows(
+            tables: Any,
+            rows: Any,
+            lo: int,
+            hi: int,
+            actions: Any,
+            reward: Any,
+            scored: Any,
+            terminated: Any,
+            truncated: Any,
+        ) -> None:
+            for k in range(lo, hi):
+                i = rows[k]
+                s = tables[i]
+                deals_done = s.deals_done
+                apply_action(s, actions[k])
+                while s.phase == PHASE_DEAL:
+                    shuffle_deal(s)
+                    open_deal(s)
+                for seat in range(reward.shape[1]):
+                    reward[i, seat] = s.reward[seat]
+                is_over = s.phase == PHASE_OVER
+                scored[i] = is_over or s.deals_done != deals_done
+                terminated[i] = is_over and s.truncated == 0
+                truncated[i] = is_over and s.truncated != 0
+
+        ints, flags = types.int64[::1], types.uint8[::1]
+        rows_and_actions = (self._tables, ints, types.int64, types.int64, ints)
+        signature = types.void(*rows_and_actions, types.float32[:, ::1], flags, flags, flags)
+        return kernel(play_rows, signature, f"{self.rules.name} match step")
+
+    @functools.cached_property
+    def view_seats(self) -> Any:
+        """``(tables, rows, seats, out)``: ``out[rows[k]]`` becomes what ``seats[k]`` sees at that table."""
+        observe = self.rules.observe
+
+        def view_seats(tables: Any, rows: Any, seats: Any, out: Any) -> None:
+            for k in range(rows.shape[0]):
+                observe(tables[rows[k]], seats[k], out[rows[k]])
+
+        ints = types.int64[::1]
+        signature = types.void(self._tables, ints, ints, types.float32[:, ::1])
+        return kernel(view_seats, signature, f"{self.rules.name} seat view")
+
+
+@functools.cache
+def _match_kernels_of(rules: Rules) -> _MatchKernels:
+    return _MatchKernels(rules)
