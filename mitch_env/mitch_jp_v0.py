@@ -16,7 +16,8 @@ The complete rules, with every ruling, are in ``docs/rules_mitch.md``.
 'player_1'
 ```
 
-It is registered with PettingZoo as `mitch_env/mitch_jp-v0`. Many tables at once: `mitch_env.Batch("mitch_jp", 1024)`.
+It is registered with PettingZoo as `mitch_env/mitch_jp-v0`, and with Gymnasium, one learning seat among opponents, as
+`mitch_env/MitchJp-v0`. Many tables at once: `mitch_env.Batch("mitch_jp", 1024)`.
 
 ## Rules
 

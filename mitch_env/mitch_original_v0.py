@@ -16,7 +16,8 @@ The complete rules, with every ruling, are in ``docs/rules_mitch.md``.
 'player_2'
 ```
 
-It is registered with PettingZoo as `mitch_env/mitch_original-v0`. Many tables at once: `mitch_env.Batch("mitch_original", 1024)`.
+It is registered with PettingZoo as `mitch_env/mitch_original-v0`, and with Gymnasium, one learning seat among opponents, as
+`mitch_env/MitchOriginal-v0`. Many tables at once: `mitch_env.Batch("mitch_original", 1024)`.
 
 ## Rules
 

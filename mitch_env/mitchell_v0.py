@@ -16,7 +16,8 @@ The complete rules, with every ruling, are in ``docs/rules_mitchell.md``.
 'player_1'
 ```
 
-It is registered with PettingZoo as `mitch_env/mitchell-v0`. Many tables at once: `mitch_env.Batch("mitchell", 1024)`.
+It is registered with PettingZoo as `mitch_env/mitchell-v0`, and with Gymnasium, one learning seat among opponents, as
+`mitch_env/Mitchell-v0`. Many tables at once: `mitch_env.Batch("mitchell", 1024)`.
 
 ## Rules
 

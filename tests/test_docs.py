@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: Modules that a page may use in an example although a user can do without them.
-EXTRAS = ("torch",)
+EXTRAS = ("torch", "sb3_contrib")
 
 
 class Block(NamedTuple):
@@ -110,6 +110,7 @@ PARSERS = {
     "mitch_env.records": "mitch_env.record_commands",
     "agents.tournament": "agents.tournament",
     "benchmarks.throughput": "benchmarks.throughput",
+    "benchmarks.deals": "benchmarks.deals",
     "train/ppo.py": "train.ppo",
     "train/export.py": "train.export",
 }
