@@ -18,8 +18,9 @@ _FORMS = "random, rule, policy:FILE, or package.module:Class?argument=value"
 
 def _make_rule(game: Game) -> Agent:
     from .rule_mitch import MitchRuleAgent
+    from .rule_mitchell import MitchellRuleAgent
 
-    makers: dict[str, Callable[[], Agent]] = {"mitch": MitchRuleAgent}
+    makers: dict[str, Callable[[], Agent]] = {"mitch": MitchRuleAgent, "mitchell": MitchellRuleAgent}
     if game.rules.name not in makers:
         raise ValueError(f"there is no rule agent for {game.name}")
     return makers[game.rules.name]()

@@ -1,4 +1,22 @@
-"""The rule agent of Mitchell."""
+"""The rule agent of Mitchell: what a sensible player weighs, as arithmetic.
+
+It tries each legal move on what it sees, asks what the round is worth then, and makes the move that is worth most.
+
+1. Hands are counted. The own one counts less than it has cards if they are of few suits, if the current one is among them, and
+   if some can be played at any time; more if they must wait for others or will be answered.
+2. The counts are a race. Turn by turn: the chance of each seat to be the first without cards. Mitchell hinders whom he stands
+   before, and catches him if another is first.
+3. The race is points: 200 for the first, minus 100 for who is caught, the cards left for the others; the own points less the
+   mean of the others'.
+
+An action is tried with each answer that may follow, an answer of the own as well; what will be drawn counts as unknown cards.
+All else follows from the race: to shed cards and keep those that go together, to put Mitchell before who is nearly done and
+be rid of him in time, to force and to give where it hurts most, to react at the right moment.
+
+It decides from the observation alone: one record, :data:`~agents.rule_mitchell_kernel.SIGHT`, holds all that it knows. It does
+not remember what others could not play, and looks at one round, not at the match. The constants are fitted to how rounds with
+2 to 8 players ended that it played against itself, with some weaker players among them, and checked one by one in duels.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +33,7 @@ from mitch_env.mitchell.kinds import (
     ANYWHERE_OF,
     CANCEL,
     CHANGE,
+    FORCE_TWO,
     GIVE,
     MOVE,
     N_INVESTIGATIONS,
@@ -26,14 +45,18 @@ from mitch_env.mitchell.kinds import (
     function_of,
     is_investigation,
 )
-from mitch_env.mitchell.scoring import CAUGHT_POINTS, INVESTIGATION_POINTS, OTHER_CARD_POINTS, WINNER_POINTS
+from mitch_env.mitchell.scoring import CAUGHT_POINTS, WINNER_POINTS
 from mitch_env.mitchell.state import CENTER
 
 from .agent import View
 from .rule_mitchell_kernel import (
+    AHEAD,
+    LARGEST,
     SIGHT,
+    cards_left,
     decision_kernel,
-    draw_some,
+    done_by,
+    final_worth,
     first_asked,
     investigate,
     lay,
@@ -45,170 +68,162 @@ from .rule_mitchell_kernel import (
     winner,
 )
 
-#: What a card of the own hand counts, and what it counts besides if it is the last one (of n cards the n-th part): an
-#: investigation without function, with attract, with center, with anywhere; change, force-two, move, give; cancel, revenge.
-COUNTS = np.array([0.9, 1.0, 0.9, 0.8, 0.8, 1.0, 1.0, 0.7, 0.8, 0.9])
-LAST = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
-#: How likely the suit is the same after a turn.
-KEEP = 0.95
-#: What a suit more in the hand counts, and having nothing to play.
-SUIT = 0.5
-STUCK = 0.2
-#: What a card in another hand counts, and a card that will be drawn.
-EACH = 1.0
+#: What a card of the own hand counts, where one in another hand is a card: an investigation without function, with attract,
+#: with center, with anywhere; change, force-two, move, give (which plays two cards); cancel, revenge.
+COUNTS = np.array([0.67, 0.9, 0.45, 0.25, 0.1, 0.27, 0.27, -0.9, 0.1, 0.35])
+#: What some count besides in a hand of n cards, divided by n: a give cannot be played as the last card; a reaction must wait
+#: for an action, less long the more opponents there are.
+LAST_GIVE = 2.4
+LAST_REACTION = 1.1
+#: What an action counts besides if somebody is sure to react to it.
+ANSWERED = 0.45
+#: What each suit in the hand counts besides if it is not the current one when the turn comes, and each further card of it: so
+#: little, in duels, that it only decides between suits that are equal otherwise.
+SUIT = 0.82
+MORE_OF_SUIT = 0.03
+#: What a hand counts besides if nothing in it can be played when the turn comes.
+STUCK = 0.38
+#: How likely the suit is the same after the turn of another seat.
+KEEP = 0.87
+#: What a card in another hand counts, and one that will be drawn.
+EACH = 0.89
 DRAWN = 1.0
-#: How likely Mitchell stands where he stood after a turn.
-STAYS = 0.7
-#: How much he hinders: with cards to get rid of him, without; another seat.
-HINDERS_WITH = 0.3
-HINDERS_WITHOUT = 0.9
-HINDERS_OTHER = 0.8
-#: What an empty hand counts that must draw and play again.
+#: What an empty hand counts that waits for Mitchell to leave; without ``release_wins`` it must draw and play again (M10).
+RELEASE = 0.5
 EMPTY = 1.5
-#: Who is caught otherwise.
-ELSEWHERE = 0.6
-#: The share of reactions among unknown cards that is held and used.
-REACTS = 0.6
-#: The share of the cards now in hand that is left at the end of the round.
-CARDS_LEFT = 0.7
-#: How likely a hand of 1, 2, ... 7 cards has two or one less, as many, one or two more at the next own turn. Measured.
-CHANGES = np.array([
-    [0.00, 0.85, 0.03, 0.07, 0.05],
-    [0.04, 0.20, 0.38, 0.21, 0.17],
-    [0.02, 0.32, 0.36, 0.18, 0.12],
-    [0.04, 0.40, 0.32, 0.15, 0.09],
-    [0.05, 0.44, 0.31, 0.13, 0.07],
-    [0.07, 0.49, 0.27, 0.11, 0.06],
-    [0.10, 0.51, 0.22, 0.12, 0.05],
-])
-ROUNDS = 30
-LARGEST = 20
+#: How likely Mitchell stands after a turn where he stood before it; if not, how likely he is in the center, as many seats.
+STAYS = 0.6
+CENTERED = 0.8
+#: How likely he keeps a seat from being done that has no cards left but him: the own one with cards to send him away or
+#: without, another one.
+HINDERS_WITH = 0.3
+HINDERS_WITHOUT = 0.7
+HINDERS_OTHER = 0.7
+#: How many of the reactions in other hands are played when there is an occasion.
+REACTS = 0.8
+#: The share of the cards now in a hand that will be left at the end of the round.
+CARDS_LEFT = 0.4
+#: Smaller chances are not looked into.
+RARE = 0.02
 
 
-def chances_done(changes: np.ndarray) -> np.ndarray:
-    """The chance that a hand of so many cards was empty after so many own turns."""
-    done = np.zeros((LARGEST + 3, ROUNDS + 1))
-    done[0] = 1.0
-    for t in range(1, ROUNDS + 1):
-        for n in range(1, LARGEST + 1):
-            chances = changes[min(n, len(changes)) - 1]
-            for change, chance in zip(range(-2, 3), chances, strict=True):
-                done[n, t] += chance * done[max(0, n + change), t - 1]
-    done[0, 0] = 0.0
-    return done
-
-
-DONE = chances_done(CHANGES)
-
-
-# --- How long it takes.
+# --- What hands count.
 
 
 @rule
-def is_suit_held(s: Any, suit: int) -> bool:
-    """Whether the own hand would hold an investigation of a suit."""
-    return bool(s.hand[3 * suit] + s.hand[3 * suit + 1] + s.hand[3 * suit + 2] + s.hand[ANYWHERE_OF + suit] > 0)
+def expect_answers(s: Any) -> None:
+    """How likely each opponent has no reaction to play."""
+    s.unanswered = 1.0
+    for seat in range(1, s.players):
+        s.none[seat] = 1.0
+        for _ in range(s.n_held_seen[seat]):
+            s.none[seat] *= 1.0 - REACTS * s.reactions
+        s.unanswered *= s.none[seat]
 
 
 @rule
 def group_of(kind: int) -> int:
-    """The place of a kind in COUNTS."""
-    return function_of(kind) if kind < N_INVESTIGATIONS else kind - N_INVESTIGATIONS + ANYWHERE + 1
+    """The place of a kind in ``COUNTS``."""
+    return function_of(kind) if kind < N_INVESTIGATIONS else ANYWHERE + 1 + kind - N_INVESTIGATIONS
 
 
 @rule
-def own_turns(s: Any) -> float:
-    """Turns to play the own hand."""
-    n = s.n_held[0]
-    turns = s.unknown * DRAWN
-    n_actions = 0
-    for kind in range(N_KINDS):
-        if s.hand[kind] > 0:
-            turns += s.hand[kind] * (COUNTS[group_of(kind)] + LAST[group_of(kind)] / n)
-            if CHANGE <= kind < GIVE or (kind == GIVE and n > 1):
-                n_actions += s.hand[kind]
+def count_card(s: Any, kind: int) -> float:
+    """What one card of the own hand counts."""
+    last = 0.0
+    count = COUNTS[group_of(kind)]
+    if kind >= CANCEL:
+        last = LAST_REACTION / (s.players - 1)
+    elif kind >= CHANGE:
+        count += ANSWERED * (1.0 - s.unanswered)
+        last = LAST_GIVE if kind == GIVE else 0.0
+    return float(count + last / s.n_held[0])
+
+
+@rule
+def suit_comes(s: Any, suit: int) -> float:
+    """The chance that a suit is the current one at the next own turn."""
+    if s.suit == NOTHING:
+        return 1.0 / N_SUITS
     keeps = 1.0
     for _ in range((-1 - s.turn) % s.players):
         keeps *= KEEP
+    return float((1.0 - keeps) / N_SUITS + (keeps if s.suit == suit else 0.0))
+
+
+@rule
+def count_own(s: Any) -> float:
+    """What the own hand counts."""
+    count = DRAWN * s.unknown
+    for kind in range(N_KINDS):
+        if s.hand[kind] > 0:
+            count += s.hand[kind] * count_card(s, kind)
     fits = 0.0
     for suit in range(N_SUITS):
-        if is_suit_held(s, suit):
-            comes = (1.0 - keeps) / N_SUITS
-            if s.suit == suit:
-                comes += keeps
-            elif s.suit == NOTHING:
-                comes = 1.0 / N_SUITS
-            turns += SUIT * (1.0 - comes)
+        n = s.hand[3 * suit] + s.hand[3 * suit + 1] + s.hand[3 * suit + 2] + s.hand[ANYWHERE_OF + suit]
+        if n > 0:
+            comes = suit_comes(s, suit)
+            count += (SUIT + MORE_OF_SUIT * (n - 1)) * (1.0 - comes)
             fits += comes
-    if n_actions == 0:
-        turns += STUCK * (1.0 - fits)
-    return float(turns)
+    n_actions = s.hand[CHANGE] + s.hand[FORCE_TWO] + s.hand[MOVE]
+    if n_actions == 0 and (s.hand[GIVE] == 0 or s.n_held[0] == 1):
+        count += STUCK * (1.0 - fits)
+    return float(count)
 
 
 @rule
-def n_movers(s: Any) -> int:
-    """Cards in the own hand that can take Mitchell away."""
-    n = s.hand[MOVE]
-    for suit in range(N_SUITS):
-        n += s.hand[ANYWHERE_OF + suit] + s.hand[3 * suit + TO_CENTER]
-    return int(n)
+def count_hand(s: Any, seat: int) -> float:
+    """What a hand counts."""
+    if s.n_held[seat] == 0:
+        return RELEASE if s.release_wins != 0 else EMPTY
+    count = count_own(s) if seat == 0 else EACH * s.n_held[seat]
+    return float(min(max(0.0, count), LARGEST))
 
 
-@rule
-def counts_of(s: Any, seat: int) -> float:
-    """How many cards a hand is as good as."""
-    n = s.n_held[seat]
-    if n == 0:
-        return 0.0 if s.release_wins != 0 else EMPTY
-    return own_turns(s) if seat == 0 else n * EACH
+# --- The race to be the first without cards and without Mitchell.
 
 
 @rule
 def hindrance(s: Any, seat: int) -> float:
-    """How much Mitchell hinders a seat that he stands before."""
+    """How much Mitchell hinders a seat before which he stands."""
     if seat != 0:
         return HINDERS_OTHER
-    return HINDERS_WITHOUT if n_movers(s) == 0 else HINDERS_WITH
-
-
-@rule
-def done_by(s: Any, cards: float, t: int) -> float:
-    """The chance that a hand is empty after so many own turns."""
-    low = int(cards)
-    rest = cards - low
-    return DONE[low, t] + rest * (DONE[low + 1, t] - DONE[low, t])
+    n_movers = s.hand[MOVE]
+    for suit in range(N_SUITS):
+        n_movers += s.hand[3 * suit + TO_CENTER] + s.hand[ANYWHERE_OF + suit]
+    return HINDERS_WITH if n_movers > 0 else HINDERS_WITHOUT
 
 
 @rule
 def race(s: Any) -> None:
-    """The chance of each seat to be the first, and to be caught."""
+    """The chance of each seat to be the first, and to be caught: turn by turn, from the seat after the one whose turn it is."""
     for seat in range(s.players):
-        s.cards[seat] = min(max(0.0, counts_of(s, seat)), LARGEST)
+        s.count[seat] = count_hand(s, seat)
         s.first[seat] = 0.0
         s.done[seat] = 0.0
-    alive = 1.0
-    stay = 1.0
-    stayed = 0.0
-    caught = 0.0
-    for t in range(1, ROUNDS + 1):
+    going_on = 1.0
+    stays = 1.0
+    stayed = 0.0  # the chance that the round ended and Mitchell had not moved
+    caught = 0.0  # and that a loser had him then
+    for t in range(1, AHEAD + 1):
         for step in range(s.players):
             seat = (s.turn + 1 + step) % s.players
-            stay *= STAYS
-            done = done_by(s, s.cards[seat], t)
-            wins = alive * (done - s.done[seat]) / max(1e-9, 1.0 - s.done[seat])
+            stays *= STAYS
+            done = done_by(s.count[seat], t)
+            wins = going_on * (done - s.done[seat]) / max(1e-9, 1.0 - s.done[seat])
             s.done[seat] = done
             if seat == s.mitchell:
-                wins *= 1.0 - stay * hindrance(s, seat)
+                wins *= 1.0 - stays * hindrance(s, seat)
             else:
-                caught += wins * stay
+                caught += wins * stays
             s.first[seat] += wins
-            alive -= wins
-            stayed += wins * stay
-        if alive < 0.02:
+            stayed += wins * stays
+            going_on -= wins
+        if going_on < RARE:
             break
     for seat in range(s.players):
-        s.first[seat] += alive / s.players
-        s.caught[seat] = (1.0 - stayed) * (1.0 - s.first[seat]) / (s.players - 1 + ELSEWHERE)
+        s.first[seat] += going_on / s.players
+        s.caught[seat] = (1.0 - stayed) * (1.0 - s.first[seat]) / (s.players - 1 + CENTERED)
     if s.mitchell != CENTER:
         s.caught[s.mitchell] += caught
 
@@ -217,34 +232,8 @@ def race(s: Any) -> None:
 
 
 @rule
-def cards_left(s: Any, seat: int) -> float:
-    """What the cards of a hand would score now."""
-    if seat != 0:
-        return float(s.points_sign * s.n_held[seat] * s.points_each)
-    points = s.unknown * s.points_each
-    for kind in range(N_KINDS):
-        points += s.hand[kind] * (INVESTIGATION_POINTS if is_investigation(kind) else OTHER_CARD_POINTS)
-    return float(s.points_sign * points)
-
-
-@rule
-def final_worth(s: Any, first: int) -> float:
-    """The own points less the mean of the others', if ``first`` wins now."""
-    worth = 0.0
-    for seat in range(s.players):
-        if seat == first:
-            points = 1.0 * WINNER_POINTS
-        elif seat == s.mitchell:
-            points = 1.0 * CAUGHT_POINTS
-        else:
-            points = cards_left(s, seat)
-        worth += points if seat == 0 else -points / (s.players - 1)
-    return float(worth)
-
-
-@rule
 def worth(s: Any) -> float:
-    """What can be expected of the round."""
+    """The own points less the mean of the others' that can be expected at the end of a turn."""
     first = winner(s)
     if first != NOBODY:
         return final_worth(s, first)
@@ -270,28 +259,26 @@ def worth_if(s: Any, reactor: int, reaction: int) -> float:
 
 @rule
 def worth_asking(s: Any, step: int) -> float:
-    """What the action is worth while the seats from ``step`` on are asked."""
+    """What the action is worth while opponents are being asked, from the ``step``-th one on."""
     first = first_asked(s)
     total = 0.0
     nobody = 1.0
     for i in range(step, s.players):
         seat = (first + i) % s.players
-        if seat != s.turn and s.reactions > 0.0:
-            none = 1.0
-            for _ in range(s.n_held_seen[seat]):
-                none *= 1.0 - REACTS * s.reactions
-            reacts = nobody * (1.0 - none)
-            nobody *= none
-            if s.cancels > 0.0:
-                total += reacts * s.cancels * worth_if(s, seat, CANCEL)
-            if s.cancels < 1.0:
-                total += reacts * (1.0 - s.cancels) * worth_if(s, seat, REVENGE)
+        if seat == s.turn or s.none[seat] == 1.0 or nobody < RARE:
+            continue
+        reacts = nobody * (1.0 - s.none[seat])
+        nobody *= s.none[seat]
+        if s.cancels > 0.0:
+            total += reacts * s.cancels * worth_if(s, seat, CANCEL)
+        if s.cancels < 1.0:
+            total += reacts * (1.0 - s.cancels) * worth_if(s, seat, REVENGE)
     return total + nobody * worth_if(s, NOBODY, NOTHING)
 
 
 @rule
 def worth_playing(s: Any, kind: int, word: int, gift: int) -> float:
-    """What it is worth to play a card."""
+    """What it is worth to play a card; word and gift as ``split_action`` has them."""
     if is_investigation(kind):
         start_over(s)
         investigate(s, kind, word)
@@ -305,7 +292,7 @@ def worth_playing(s: Any, kind: int, word: int, gift: int) -> float:
 
 @rule
 def best_gift(s: Any, mask: np.ndarray, start: int) -> int:
-    """The card that is hardest to play away."""
+    """The card without which the rest of the own hand counts least."""
     best = np.inf
     gift = NOTHING
     s.kind = GIVE
@@ -316,15 +303,15 @@ def best_gift(s: Any, mask: np.ndarray, start: int) -> int:
             start_over(s)
             lay(s, 0, GIVE)
             take_effect(s)
-            turns = own_turns(s) if s.n_held[0] > 0 else 0.0
-            if turns < best:
-                best, gift = turns, kind
+            count = count_hand(s, 0)
+            if count < best:
+                best, gift = count, kind
     return gift
 
 
 @rule
 def answer(s: Any, mask: np.ndarray, last: int) -> int:
-    """Cancel, revenge or decline."""
+    """Cancel, revenge or decline; ``last`` is the number of the pass, which these follow."""
     action = last + 3
     best = worth_asking(s, (-first_asked(s)) % s.players + 1)
     for i in range(2):
@@ -339,7 +326,8 @@ def answer(s: Any, mask: np.ndarray, last: int) -> int:
 def decide(seen: np.ndarray, mask: np.ndarray, at: np.ndarray, s: Any) -> int:
     """The legal move that is worth most. ``at`` are the offsets of the observation's blocks, ``s`` is working space."""
     read_sight(seen, at, s)
-    seats = (mask.shape[0] - 3) // 33
+    expect_answers(s)
+    seats = s.seats
     last = pass_at(seats)
     if s.answering != 0:
         return answer(s, mask, last)

@@ -33,7 +33,7 @@ from mitch_env.mitchell.kinds import (
     suit_of,
 )
 from mitch_env.mitchell.options import MAX_PLAYERS
-from mitch_env.mitchell.scoring import INVESTIGATION_POINTS, OTHER_CARD_POINTS
+from mitch_env.mitchell.scoring import CAUGHT_POINTS, INVESTIGATION_POINTS, OTHER_CARD_POINTS, WINNER_POINTS
 from mitch_env.mitchell.state import CENTER
 
 #: What a seat sees, and what becomes of it when a move is tried. Fields that a table has too are called the same.
@@ -61,65 +61,55 @@ SIGHT = np.dtype(
         ("gift", "i8"),
         ("answering", "i8"),  # whether the decision is an answer
         # What the unseen cards are, on average.
-        ("reactions", "f8"),  # how many of them are reactions
-        ("cancels", "f8"),  # how many of these are cancels
+        ("reactions", "f8"),  # the share of reactions among them
+        ("cancels", "f8"),  # the share of cancels among these
         ("points_each", "f8"),  # what one scores when it is left
         # The rules.
+        ("seats", "i8"),  # that actions are numbered for
         ("players", "i8"),
         ("release_wins", "i8"),
+        ("points_sign", "f8"),  # -1 if cards left cost points
         # Working space.
-        ("cards", "f8", (MAX_PLAYERS,)),
-        ("done", "f8", (MAX_PLAYERS,)),
-        ("first", "f8", (MAX_PLAYERS,)),
-        ("caught", "f8", (MAX_PLAYERS,)),
-        ("points_sign", "f8"),  # -1 if the cards left are a penalty
+        ("none", "f8", (MAX_PLAYERS,)),  # the chance that a seat plays no reaction
+        ("unanswered", "f8"),  # the chance that no opponent does
+        ("count", "f8", (MAX_PLAYERS,)),  # of each hand
+        ("done", "f8", (MAX_PLAYERS,)),  # the chance that it is empty by now
+        ("first", "f8", (MAX_PLAYERS,)),  # the chance to win the round
+        ("caught", "f8", (MAX_PLAYERS,)),  # the chance to have Mitchell then
     ],
     align=True,
 )
 
+#: How likely a hand of 1, 2, ... 7 or more cards has two or one less, as many, one or two more after the next own turn.
+#: Measured in rounds that the agent played.
+CHANGES = np.array(
+    [
+        [0.000, 0.300, 0.220, 0.360, 0.120],
+        [0.025, 0.320, 0.260, 0.300, 0.095],
+        [0.040, 0.385, 0.245, 0.260, 0.070],
+        [0.055, 0.430, 0.230, 0.235, 0.050],
+        [0.080, 0.450, 0.230, 0.210, 0.030],
+        [0.100, 0.455, 0.215, 0.200, 0.030],
+        [0.130, 0.490, 0.190, 0.175, 0.015],
+    ]
+)
+#: Own turns to look ahead, and the largest hand that is told apart.
+AHEAD = 30
+LARGEST = 20
+
 #: The blocks of the observation that are read, in the order of the offsets.
 _BLOCKS = (
-    "discards",
-    "unseen",
-    "suit",
-    "action",
-    "action_suit",
-    "center",
-    "known",
-    "hand_size",
-    "mitchell",
-    "target",
-    "turn",
-    "decision",
-    "stock",
-    "players",
-    "rules",
-    "deck",
+    *("discards", "unseen", "suit", "action", "action_suit", "known", "hand_size", "mitchell"),
+    *("target", "turn", "decision", "stock", "players", "rules", "deck"),
 )
-(
-    _DISCARDS,
-    _UNSEEN,
-    _SUIT,
-    _ACTION,
-    _ACTION_SUIT,
-    _CENTER,
-    _KNOWN,
-    _HAND_SIZE,
-    _MITCHELL,
-    _TARGET,
-    _TURN,
-    _DECISION,
-    _STOCK,
-    _PLAYERS,
-    _RULES,
-    _DECK,
-) = range(len(_BLOCKS))
+_DISCARDS, _UNSEEN, _SUIT, _ACTION, _ACTION_SUIT, _KNOWN, _HAND_SIZE, _MITCHELL = range(8)
+_TARGET, _TURN, _DECISION, _STOCK, _PLAYERS, _RULES, _DECK, _SEATS = range(8, 16)
 
 
 def offsets(layout: Layout) -> np.ndarray:
-    """Where the blocks that are read begin (int64), for :func:`read_sight`."""
+    """Where the blocks that are read begin, then the number of encoded seats (int64), for :func:`read_sight`."""
     slices = layout.slices
-    return np.array([slices[block].start for block in _BLOCKS], np.int64)
+    return np.array([*(slices[block].start for block in _BLOCKS), layout.seats], np.int64)
 
 
 # --- Reading an observation.
@@ -128,6 +118,7 @@ def offsets(layout: Layout) -> np.ndarray:
 @rule
 def read_sight(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
     """Fills ``s``, one record of :data:`SIGHT`, from one observation; ``at`` are its :func:`offsets`."""
+    s.seats = at[_SEATS]
     s.players = _index_of_one(seen, at[_PLAYERS], MAX_PLAYERS - 1) + 2
     s.points_sign = -1.0 if seen[at[_RULES]] > 0.5 else 1.0
     s.release_wins = _flag(seen[at[_RULES] + 1])
@@ -162,9 +153,10 @@ def _read_cards(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
         n_discards += int(float(seen[at[_DISCARDS] + kind]) * in_deck + 0.5)
         n_unseen += unseen
         points += unseen * (INVESTIGATION_POINTS if is_investigation(kind) else OTHER_CARD_POINTS)
-        if kind == CANCEL or kind == REVENGE:
+        if kind >= CANCEL:
             n_reactions += unseen
-            n_cancels += unseen if kind == CANCEL else 0
+        if kind == CANCEL:
+            n_cancels += unseen
     s.drawable_seen = int(float(seen[at[_STOCK]]) * n_deck + 0.5) + n_discards - 1
     s.reactions = n_reactions / max(1, n_unseen)
     s.cancels = n_cancels / max(1, n_reactions)
@@ -272,8 +264,7 @@ def resolve(s: Any, reactor: int, reaction: int) -> None:
     if s.turn == 0:
         lay(s, 0, s.kind)
     if reactor != NOBODY:
-        if reactor != 0 or s.hand[reaction] > 0:
-            lay(s, reactor, reaction)
+        lay(s, reactor, reaction)
     if reaction != CANCEL:
         take_effect(s)
     if reaction == CANCEL:
@@ -300,6 +291,57 @@ def winner(s: Any) -> int:
         if s.n_held[seat] == 0 and s.mitchell != seat and (s.release_wins != 0 or s.played_out >> seat & 1):
             return int(seat)
     return NOBODY
+
+
+@rule
+def cards_left(s: Any, seat: int) -> float:
+    """What the cards of a hand would score now (M14)."""
+    if seat != 0:
+        return float(s.points_sign * s.n_held[seat] * s.points_each)
+    points = s.unknown * s.points_each
+    for kind in range(N_KINDS):
+        points += s.hand[kind] * (INVESTIGATION_POINTS if is_investigation(kind) else OTHER_CARD_POINTS)
+    return float(s.points_sign * points)
+
+
+@rule
+def final_worth(s: Any, first: int) -> float:
+    """The own points less the mean of the others', if ``first`` has won."""
+    worth = 0.0
+    for seat in range(s.players):
+        if seat == first:
+            points = 1.0 * WINNER_POINTS
+        elif seat == s.mitchell:
+            points = 1.0 * CAUGHT_POINTS  # M22
+        else:
+            points = cards_left(s, seat)
+        worth += points if seat == 0 else -points / (s.players - 1)
+    return float(worth)
+
+
+# --- How long hands last.
+
+
+def chances_done(changes: np.ndarray) -> np.ndarray:
+    """``[n, t]``: the chance that a hand of ``n`` cards has been empty by the ``t``-th own turn."""
+    done = np.zeros((LARGEST + 3, AHEAD + 1))
+    done[0] = 1.0
+    for t in range(1, AHEAD + 1):
+        for n in range(1, LARGEST + 1):
+            for change, chance in zip(range(-2, 3), changes[min(n, len(changes)) - 1], strict=True):
+                done[n, t] += chance * done[max(0, n + change), t - 1]
+    done[0, 0] = 0.0
+    return done
+
+
+DONE = chances_done(CHANGES)
+
+
+@rule
+def done_by(count: float, t: int) -> float:
+    """The chance that a hand with this count has been empty by the ``t``-th own turn."""
+    below = int(count)
+    return float(DONE[below, t] + (count - below) * (DONE[below + 1, t] - DONE[below, t]))
 
 
 def decision_kernel(decide: Callable[..., int]) -> Any:
