@@ -94,16 +94,22 @@ def row(game: Game, players: int, agent: str, deals: Deals) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
     top = argparse.ArgumentParser(
         prog="python -m benchmarks.deals", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    top.add_argument("--game", choices=sorted(GAMES), default="mitchell")
+    top.add_argument("--game", choices=sorted(GAMES), default="mitchell", help="the game (default: mitchell)")
     top.add_argument("--agents", nargs="+", default=["random", "rule"], help="agents by name (default: random rule)")
     top.add_argument("--players", nargs="+", type=int, help="numbers of players (default: all)")
     top.add_argument("--deals", type=int, default=4000, help="deals for each row (default: 4000)")
-    top.add_argument("--seed", type=int, default=1)
+    top.add_argument("--seed", type=int, default=1, help="of the matches and the agents (default: 1)")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns the exit status."""
+    top = parser()
     given = top.parse_args(arguments)
     if given.deals < 2:
         top.error("--deals: 2 or more are needed for an interval")
