@@ -123,6 +123,22 @@ def act(agent: Agent, batch: Batch, rows: np.ndarray) -> np.ndarray:
     return own
 
 
+def try_out(agent: Agent, game: str | Game, options: Any) -> None:
+    """Lets an agent choose once, so that one that cannot play here is told before anything is played.
+
+    Raises:
+        ValueError: If it cannot.
+    """
+    batch = Batch(game, 1, options=options, seed=0)
+    batch.skip_silent()
+    agent.reset(None, np.random.default_rng(0))
+    try:
+        act(agent, batch, np.zeros(1, np.int64))
+    except Exception as error:  # an agent for another game may fail in any way
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(f"{agent.name} cannot play {batch.game.name} with these options: {reason}") from error
+
+
 def _refusal(agent: Agent, batch: Batch, row: int, action: int) -> str:
     """What was chosen and what is legal, in the names that the agent uses."""
     labels = batch.game.rules.action_labels(batch.seats)

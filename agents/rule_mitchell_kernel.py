@@ -1,4 +1,4 @@
-"""What a seat of Mitchell sees, read back from one row of observations, and how a move would change it; the compiled loop.
+"""What a seat of Mitchell sees, read back from one row of observations, how a move would change it, and how long hands last.
 
 Compiled like the rules: plain ``@rule`` functions, and one kernel over rows. Seats are counted clockwise from the observer.
 """

@@ -27,7 +27,7 @@ from mitch_env.chance import checked_seed, match_seeds
 from mitch_env.options import check_int
 from mitch_env.record_commands import parse_options
 
-from .agent import Agent
+from .agent import Agent, try_out
 from .names import make_agent
 from .play import play_matches
 
@@ -80,8 +80,12 @@ def duel(
     blocks: int,
     seed: int,
     progress: Callable[[int], None] | None = None,
+    names: tuple[str, str] | None = None,
 ) -> Duel:
-    """Plays ``blocks`` seeds in every seating of one A (``pair[0]``) among N - 1 B (``pair[1]``)."""
+    """Plays ``blocks`` seeds in every seating of one A (``pair[0]``) among N - 1 B (``pair[1]``).
+
+    They are named as they are, or by ``names``.
+    """
     players = options.players
     seeds = np.repeat(match_seeds(seed, blocks), players)
     seat_of_a = np.tile(np.arange(players), blocks)
@@ -94,7 +98,8 @@ def duel(
     winners = totals == totals.max(1, keepdims=True)
     share = (winners / winners.sum(1, keepdims=True))[np.arange(len(totals)), seat_of_a]
     low, high = interval(margins, rng)
-    return Duel(pair[0].name, pair[1].name, float(margins.mean()), low, high, float(share.mean()), blocks)
+    name_a, name_b = names or (pair[0].name, pair[1].name)
+    return Duel(name_a, name_b, float(margins.mean()), low, high, float(share.mean()), blocks)
 
 
 def run(
@@ -117,7 +122,7 @@ def run(
         progress: Whether a progress bar is shown.
 
     Raises:
-        ValueError: If an agent's name stands for nothing, or a number is out of range.
+        ValueError: If an agent's name stands for nothing, it cannot play here or is given twice, or a number is out of range.
     """
     game = get_game(game)
     rules = rated_options(game, options)
@@ -125,13 +130,28 @@ def run(
     checked_seed(seed)
     if len(agents) < 2:
         raise ValueError(f"a tournament needs at least two agents, got {len(agents)}")
+    for at, one in enumerate(agents):
+        if any(one is other or (isinstance(one, str) and one == other) for other in agents[:at]):
+            raise ValueError(f"{one if isinstance(one, str) else one.name} is given twice: each agent once")
     players = [make_agent(one, game) if isinstance(one, str) else one for one in agents]
-    names = [one.name for one in players]
-    if len(set(names)) < len(names):
-        raise ValueError(f"each agent needs a name of its own, got {', '.join(names)}")
-    pairs = [(a, b) for a in players for b in players if a is not b]
+    for player in players:
+        try_out(player, game, rules)
+    named = list(zip(players, _own_names([one.name for one in players]), strict=True))
+    pairs = [(a, b) for a in named for b in named if a is not b]
     with _bar(len(pairs) * blocks * rules.players, progress) as update:
-        return [duel(game, rules, pair, blocks, seed, update) for pair in pairs]
+        return [duel(game, rules, (a, b), blocks, seed, update, (name_a, name_b)) for (a, name_a), (b, name_b) in pairs]
+
+
+def _own_names(names: Sequence[str]) -> list[str]:
+    """Names that tell agents apart: of equal ones the second is NAME (2), and so on."""
+    own: list[str] = []
+    for name in names:
+        number, one = 1, name
+        while one in own:
+            number += 1
+            one = f"{name} ({number})"
+        own.append(one)
+    return own
 
 
 def rated_options(game: Game, options: Any) -> Any:
@@ -212,6 +232,12 @@ def draw_matrix(duels: Sequence[Duel], path: str | Path, title: str) -> None:
     plt.close(figure)
 
 
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a folder is needed")
+    return Path(text)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(prog="python -m agents.tournament", description=__doc__.split("\n\n")[0])
@@ -225,7 +251,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--blocks", type=int, default=500, help="match seeds for each pair, played in every seating (default 500)")
     top.add_argument("--seed", type=int, default=0, help="all matches follow from it (default 0)")
-    top.add_argument("--out", type=Path, help="folder for tournament.json and tournament.png")
+    top.add_argument("--out", type=_folder, help="folder for tournament.json and tournament.png")
     return top
 
 
@@ -235,10 +261,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         game = get_game(known.game)
         options = parse_options(known.options) | ({} if known.players is None else {"players": known.players})
+        if known.out is not None:
+            known.out.mkdir(parents=True, exist_ok=True)
         duels = run(game, known.agents, options=options, blocks=known.blocks, seed=known.seed, progress=True)
         print(table_text(duels))
         if known.out is not None:
-            known.out.mkdir(parents=True, exist_ok=True)
             rules = rated_options(game, options)
             summary = results(game, rules, duels, known.seed)
             (known.out / "tournament.json").write_text(json.dumps(summary, indent=1) + "\n")
@@ -247,6 +274,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted: nothing is written before all pairs have played", file=sys.stderr)
+        return 130
     return 0
 
 

@@ -22,6 +22,7 @@ from agents import make_agent
 from agents.agent import act
 from agents.tournament import rated_options
 from mitch_env import GAMES, Batch, Game, get_game
+from mitch_env.chance import checked_seed
 
 
 @dataclass
@@ -51,7 +52,12 @@ def play_deals(game: Game, options: Any, agent_name: str, n: int, seed: int) -> 
     batch = Batch(game, n, options=options, seed=seed, check=False)
     deals = Deals(*(np.zeros(n, np.int64) for _ in range(3)), np.zeros((n, options.players)), np.zeros(n, np.bool_))
     counts_turns = "turns_done" in batch.tables.dtype.names
-    rows = np.arange(n)
+    silent = np.flatnonzero(batch.actor < 0)  # these asked nobody anything and are over already
+    deals.points[silent] = batch.tables.totals[silent, : options.players]
+    deals.truncated[silent] = batch.tables.truncated[silent]
+    if counts_turns:
+        deals.turns[silent] = batch.tables.turns_done[silent]
+    rows = np.flatnonzero(batch.actor >= 0)
     while len(rows):
         deals.decisions[rows] += 1
         deals.forced[rows] += batch.mask[rows].sum(1) == 1
@@ -88,7 +94,7 @@ def row(game: Game, players: int, agent: str, deals: Deals) -> str:
     """A line of the table."""
     seats = ", ".join(f"{deals.points[:, seat].mean():+.1f}" for seat in range(players))
     worst = max(1.96 * deals.points[:, seat].std(ddof=1) / np.sqrt(len(deals.points)) for seat in range(players))
-    forced = f"{100 * deals.forced.sum() / deals.decisions.sum():.1f} %"
+    forced = f"{100 * deals.forced.sum() / max(deals.decisions.sum(), 1):.1f} %"
     turns = spread(deals.turns) if deals.turns.any() else "as many"
     cells = [str(players), agent, spread(deals.decisions), forced, turns, endings(game, deals), f"{seats} (± {worst:.1f})"]
     return "| " + " | ".join(cells) + " |"
@@ -114,15 +120,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.deals < 2:
         top.error("--deals: 2 or more are needed for an interval")
     game = get_game(given.game)
-    counts = given.players or range(2, game.rules.max_seats + 1)
+    try:
+        checked_seed(given.seed, "--seed")
+    except ValueError as error:
+        top.error(str(error))
+    counts = dict.fromkeys(given.players or range(2, game.rules.max_seats + 1))
+    agents = dict.fromkeys(given.agents)
     print("| players | agents | decisions | one legal action | turns | how deals end | points by seat |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    jobs = [(players, agent) for players in counts for agent in given.agents]
+    jobs = [(players, agent) for players in counts for agent in agents]
     for players, agent in tqdm(jobs, unit="row", disable=not sys.stderr.isatty()):
         try:
             deals = play_deals(game, rated_options(game, {"players": players}), agent, given.deals, given.seed)
-        except ValueError as error:
-            top.error(str(error))
+        except (ValueError, OSError) as error:
+            top.error(f"--agents {agent}: {error}" if isinstance(error, OSError) else str(error))
         tqdm.write(row(game, players, agent, deals))
     return 0
 

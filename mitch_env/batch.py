@@ -14,9 +14,9 @@ from .chance import checked_seed, match_seeds, next_seed
 from .errors import IllegalActionError
 from .game import NOBODY, Game, legal_moves
 from .jit import kernel_view
-from .kernels import kernels_of
+from .kernels import MOST_SILENT, kernels_of
 from .layout import Layout
-from .options import check_int
+from .options import OptionsError, check_int
 from .registry import get_game
 
 
@@ -43,7 +43,8 @@ class Batch:
 
     Attributes:
         tables: The tables (``np.recarray``), hidden cards included.
-        actor: int8[n], the seat that must answer at each table.
+        actor: int8[n], the seat that must answer at each table; -1 where the match of a given seed asks nobody anything
+            (:meth:`skip_silent` goes on from there).
         observation: float32[n, size] in [0, 1], what that seat sees.
         mask: bool[n, actions], what it may do.
         reward: float32[n, seats], what the last ``step`` paid each seat, of the match that was played in it.
@@ -148,11 +149,38 @@ class Batch:
         Args:
             rows: Indices of tables; None for all.
             seed: One integer for all, or one match seed for each of them; None goes on to the match that follows at each table.
+
+        It is that very match, even if it asks nobody anything (in some games one can end without a decision): ``actor`` is
+        -1 there then, and ``tables.totals`` has its score. :meth:`skip_silent` goes on to one that asks somebody.
         """
         where = self._rows_once(rows)
         follows = seed is None
         self.tables.seed[where] = next_seed(self.tables.seed[where]) if follows else match_seeds(seed, len(where))
         self._begin(where)
+
+    def skip_silent(self, rows: Any = None) -> None:
+        """Goes on, where nobody is to act, to the next match that asks somebody something, as ``step`` does by itself.
+
+        Right after making or ``reset`` a match may ask nobody anything; ``tables.seed`` tells which match is on a table then.
+
+        Args:
+            rows: Indices of tables; None for all.
+
+        Raises:
+            OptionsError: If the next 64 matches at a table ask nobody anything either.
+        """
+        where = self._rows_once(rows)
+        for _ in range(MOST_SILENT):
+            where = where[self.actor[where] == NOBODY]
+            if not len(where):
+                return
+            self.reset(where)
+        where = where[self.actor[where] == NOBODY]
+        if len(where):
+            raise OptionsError(
+                f"table {where[0]}: in {MOST_SILENT} matches in a row nobody was asked anything: "
+                "these options leave nothing to decide"
+            )
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Plays one decision at each table, or at some, and writes the results into the batch's buffers.
@@ -321,7 +349,10 @@ class Batch:
     def _refusal(self, row: int, action: int) -> str:
         table, rules = self.tables[row], self.game.rules
         if table.actor == NOBODY:
-            return f"table {row}: the match is over and no later one asks anybody anything under these options"
+            return (
+                f"table {row}: the match on it is over and asks nobody anything; "
+                f"skip_silent(rows=[{row}]) goes on to the next one that asks somebody"
+            )
         legal = ", ".join(legal_moves(self.game, table))
         known = 0 <= action < self.n_actions
         tried = f"{rules.action_name(table, action)} (action {action})" if known else f"{action} is no action of this game"

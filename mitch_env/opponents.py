@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .batch import Batch
-from .game import Game
+from .game import NOBODY, Game
+from .options import OptionsError
 
 #: The opponent that needs no agent: any legal action, from the generator of each table.
 RANDOM = "random"
@@ -85,24 +87,36 @@ class Opponents:
             return given
         try:
             return make_agent(given, self._game)
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}") from error
+        except ImportError:
+            raise
+        except Exception as error:
+            named = "" if isinstance(error, ValueError) else f"{given!r} cannot be made: "
+            raise ValueError(f"{where}: {named}{_said(error)}") from error
 
     def try_out(self, batch: Batch) -> None:
-        """Lets each agent that was given by name choose once, so that one that cannot play at these tables is told now.
+        """Lets each agent choose once, so that one that cannot play at these tables is told now, not in the first match.
+
+        Args:
+            batch: The tables. Where all matches ask nobody anything, it goes on to one that does.
 
         Raises:
-            ValueError: If one cannot.
+            ValueError: If one cannot, whatever it raises itself.
         """
-        rows = np.flatnonzero(batch.actor >= 0)[:1]
+        if all(agent is None for agent in self._agents):
+            return
+        if not np.any(batch.actor != NOBODY):
+            with contextlib.suppress(OptionsError):  # nothing to choose at all: the first match says so
+                batch.skip_silent()
+        rows = np.flatnonzero(batch.actor != NOBODY)[:1]
         for given, agent in zip(self._given, self._agents, strict=True):
-            if agent is None or not isinstance(given, str) or not len(rows):
+            if agent is None or not len(rows):
                 continue
-            agent.reset(None, np.random.default_rng(0))
             try:
+                agent.reset(None, np.random.default_rng(0))
                 self._act(agent, batch, rows)
-            except ValueError as error:
-                raise ValueError(f"opponent {given!r} cannot play here: {error}") from error
+            except Exception as error:
+                named = given if isinstance(given, str) else agent.name
+                raise ValueError(f"opponent {named!r} cannot play here: {_said(error)}") from error
 
     def reset(self, rng: np.random.Generator) -> None:
         """New matches begin: every agent gets a generator that follows from ``rng``."""
@@ -124,6 +138,11 @@ class Opponents:
         agent = self._agents[index]
         chosen: np.ndarray = batch.random_actions(rows) if agent is None else self._act(agent, batch, rows)
         return chosen
+
+
+def _said(error: Exception) -> str:
+    """What an exception says, with its kind where that belongs to it."""
+    return str(error) if isinstance(error, (ValueError, OSError)) else f"{type(error).__name__}: {error}"
 
 
 def _listed(opponents: Any, pool: Any, players: np.ndarray) -> list[tuple[str, Any]]:

@@ -7,10 +7,13 @@ row it is played.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
+import gymnasium
 import numba
 import numpy as np
 from numba import types
@@ -20,7 +23,8 @@ from .chance import advanced, mix, stream
 from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Game, Rules
 from .jit import kernel
 from .opponents import Opponents
-from .options import OptionsError, check_int
+from .options import OptionsError, check_int, unknown_name
+from .registry import get_game
 
 #: What a match seed is mixed with to draw the learner's seat and its opponent (the other streams are in ``chance.py``).
 SEAT_STREAM = np.uint64(0x6D69746368000010)
@@ -50,8 +54,9 @@ class SeatTables:
         seat: The learner's seat, or None to draw it for each match.
         opponents: Who plays the other seats (:class:`~mitch_env.opponents.Opponents`).
         opponent_pool: The pool, instead of ``opponents``.
+        options: The rules, as for :class:`~mitch_env.batch.Batch`; so are ``reward``, ``seats_encoded`` and ``threads``.
+        changes: Options by name.
         autoreset: Whether a finished match is followed by the next one in the same step.
-        **settings: Those of :class:`~mitch_env.batch.Batch`, options by name among them.
 
     Raises:
         ValueError: If an argument is not allowed.
@@ -65,16 +70,21 @@ class SeatTables:
         seat: int | None = None,
         opponents: Any = None,
         opponent_pool: Any = None,
+        options: Any = None,
+        reward: str = "points",
+        seats_encoded: int | None = None,
+        threads: int = 1,
+        changes: Mapping[str, Any],
         autoreset: bool = False,
-        **settings: Any,
     ) -> None:
-        self.batch = MatchBatch(game, n, seed=0, **settings)
+        settings: dict[str, Any] = {"reward": reward, "seats_encoded": seats_encoded, "threads": threads}
+        self.batch = MatchBatch(game, n, options=options, seed=0, **settings, **changes)
         self.autoreset = autoreset
         self._players: np.ndarray = self.batch.tables.players.astype(np.int64)
         self._is_drawn = seat is None
         self.seat = np.zeros(n, np.int64)
         if seat is not None:
-            self.seat[:] = _checked_seat(seat, int(self._players.min()))
+            self.seat[:] = _checked_seat(seat, self._players)
         self._opponents = Opponents(self.batch.game, opponents, opponent_pool, self._players)
         self._opponents.try_out(self.batch)
         #: The opponent at each place, clockwise from the learner.
@@ -183,11 +193,42 @@ class SeatTables:
         self._has_decided[rows] = False
 
 
-def _checked_seat(seat: Any, players: int) -> int:
+def check_changes(view: type, game: str | Game, changes: Mapping[str, Any]) -> None:
+    """Refuses what is neither an option of the game nor an argument of ``view``, which has its own by keyword.
+
+    Without it, settings of :class:`~mitch_env.batch.Batch` that the views decide themselves would pass for options.
+
+    Raises:
+        OptionsError: If there is such a name.
+    """
+    fields = [field.name for field in dataclasses.fields(get_game(game).defaults)]
+    for name in changes:
+        if name not in fields:
+            own = [one for one in inspect.signature(view).parameters if one not in ("game", "changes")]
+            raise OptionsError(unknown_name("option", name, [*fields, *own]))
+
+
+def check_id(spec: Any, game: Game) -> None:
+    """Refuses an environment that Gymnasium made by the id of one game with ``game=`` another.
+
+    Raises:
+        OptionsError: If it is one.
+    """
+    registered = gymnasium.registry.get(getattr(spec, "id", ""))
+    of_id = None if registered is None else registered.kwargs.get("game")
+    if of_id is not None and get_game(of_id) != game:
+        raise OptionsError(
+            f"game={game.name!r}: {spec.id} is the game {get_game(of_id).name!r}; each game has an id of its own"
+        )
+
+
+def _checked_seat(seat: Any, players: np.ndarray) -> int:
+    fewest = int(players.min())
     try:
-        return check_int("seat", seat, 0, players - 1)
+        return check_int("seat", seat, 0, fewest - 1)
     except OptionsError as error:
-        raise OptionsError(f"{error}, or None to draw it for each match") from None
+        why = "" if fewest == players.max() else f" (the smallest table has {fewest} players)"
+        raise OptionsError(f"{error}{why}, or None to draw it for each match") from None
 
 
 def _below(bits: Any, n: Any) -> np.ndarray:

@@ -24,7 +24,7 @@ from .chance import checked_seed
 from .errors import IllegalActionError
 from .game import Game, Table
 from .options import check_choice
-from .seat_tables import SeatTables
+from .seat_tables import SeatTables, check_changes, check_id
 
 
 class DrawnAction(np.int64):
@@ -101,6 +101,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         render_mode: str | None = None,
         **changes: Any,
     ) -> None:
+        check_changes(SingleAgentEnv, game, changes)
         if render_mode is not None:
             check_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
@@ -113,9 +114,10 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
             options=options,
             reward=reward,
             seats_encoded=seats_encoded,
-            **changes,
+            changes=changes,
         )
         self._is_playing = False
+        self._spec: Any = None
         batch = self._tables.batch
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (batch.observation.shape[1],), np.float32)
         self.action_space = LegalActions(batch.n_actions, self.action_masks)
@@ -156,6 +158,16 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         return mask
 
     @property
+    def spec(self) -> Any:
+        """What Gymnasium made the environment from; it writes it once it has."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: Any) -> None:
+        check_id(spec, self._tables.batch.game)
+        self._spec = spec
+
+    @property
     def seat(self) -> int:
         """The learner's seat in this match."""
         return int(self._tables.seat[0])
@@ -180,8 +192,9 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         if not self._is_playing:
             raise IllegalActionError("no match is being played: call reset() first")
         mask = self._tables.batch.mask[0]
+        given: Any = None if isinstance(action, (bool, np.bool_)) else action
         try:
-            number = operator.index(action)
+            number = operator.index(given)
         except TypeError:
             raise IllegalActionError(f"{action!r:.80} is no action: an integer from 0 to {len(mask) - 1} is needed") from None
         if 0 <= number < len(mask) and mask[number]:

@@ -14,7 +14,7 @@ from .chance import checked_seed, match_seeds
 from .errors import IllegalActionError
 from .game import Game
 from .options import check_choice
-from .seat_tables import SeatTables
+from .seat_tables import SeatTables, check_changes, check_id
 from .single_agent import render_table
 
 
@@ -86,6 +86,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         threads: int = 1,
         **changes: Any,
     ) -> None:
+        check_changes(SingleAgentVectorEnv, game, changes)
         if render_mode is not None:
             check_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
@@ -100,8 +101,9 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             reward=reward,
             seats_encoded=seats_encoded,
             threads=threads,
-            **changes,
+            changes=changes,
         )
+        self._spec: Any = None
         self.num_envs = len(self._tables)
         size, n_actions = self._tables.batch.observation.shape[1], self._tables.batch.n_actions
         self.single_observation_space = gymnasium.spaces.Box(0.0, 1.0, (size,), np.float32)
@@ -150,6 +152,16 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if is_over.any():
             infos |= self._final(is_over)
         return tables.batch.observation.copy(), tables.reward.copy(), tables.terminated.copy(), tables.truncated.copy(), infos
+
+    @property
+    def spec(self) -> Any:
+        """What Gymnasium made the environment from; it writes it once it has."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: Any) -> None:
+        check_id(spec, self._tables.batch.game)
+        self._spec = spec
 
     def action_masks(self) -> np.ndarray:
         """bool[n, actions], what each learner may do; all False before the first ``reset``."""

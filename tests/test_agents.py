@@ -68,21 +68,9 @@ def in_midgame(name: str, players: int, n: int, steps: int, seed: int = 1, **set
 # --- Names.
 
 
-def has_rule_agent(game: str) -> bool:
-    """Whether a rule agent plays that game; if not, the sentence says so."""
-    try:
-        make_agent("rule", game)
-    except ValueError as error:
-        assert str(error) == f"there is no rule agent for {game}"
-        return False
-    return True
-
-
 @pytest.mark.parametrize("game", GAMES)
 def test_random_and_rule_are_names_of_agents_that_play(game: str) -> None:
     for name in ("random", "rule"):
-        if name == "rule" and get_game(game).rules.name != "mitch" and not has_rule_agent(game):
-            continue
         agent = make_agent(name, game)
         assert agent.name == name and agent.encoder in ENCODERS
         agent.reset(None, np.random.default_rng(1))

@@ -36,6 +36,9 @@ def play(batch: Batch, n_steps: int) -> None:
         batch.step(batch.random_actions())
 
 
+#: Matches of which many ask nobody anything.
+SILENT = {"players": 2, "deck": {"revenge": 100, "brawl": 6}, "hand_size": 1, "max_turns": 20, "rounds": 1}
+
 # --- Shapes, dtypes, and buffers that stay where they are.
 
 
@@ -224,6 +227,44 @@ def test_reset_gives_new_matches_to_its_rows_alone() -> None:
     assert batch.observation.tobytes() == Batch("mitch_jp", 5, players=2, deals=1, seed=9).observation.tobytes()
     batch.reset()
     assert len({*batch.tables.seed.tolist(), *match_seeds(9, 5).tolist()}) == 10
+
+
+def test_a_match_that_asks_nobody_anything_is_the_one_that_was_asked_for_and_can_be_skipped() -> None:
+    """What is skipped to is the next match of the row that asks somebody, as after a step."""
+    seeds = list(range(200))
+    batch = Batch("mitchell", 200, options=SILENT, seed=seeds)
+    silent = np.flatnonzero(batch.actor < 0)
+    assert 20 < len(silent) < 180 and batch.tables.seed.tolist() == seeds
+    expected = []
+    for row in silent.tolist():
+        one = Batch("mitchell", 1, options=SILENT, seed=[row])
+        while one.actor[0] < 0:
+            one.reset()
+        expected.append(int(one.tables.seed[0]))
+    others = np.flatnonzero(batch.actor >= 0)
+    before = batch.snapshot(others).tobytes()
+    batch.skip_silent(silent[:5])
+    assert np.flatnonzero(batch.actor < 0).tolist() == silent[5:].tolist()
+    batch.skip_silent()
+    assert batch.actor.min() >= 0 and batch.mask.any(1).all()
+    assert batch.tables.seed[silent].tolist() == expected and batch.snapshot(others).tobytes() == before
+    play(batch, 30)
+
+
+def test_a_step_at_a_match_that_asks_nobody_anything_names_the_way_on() -> None:
+    batch = Batch("mitchell", 200, options=SILENT, seed=1)
+    row = int(np.flatnonzero(batch.actor < 0)[0])
+    with pytest.raises(IllegalActionError, match=rf"table {row}: .*skip_silent\(rows=\[{row}\]\) goes on"):
+        batch.step(np.zeros(1, np.int64), [row])
+    batch.skip_silent(rows=[row])
+    batch.step(batch.random_actions([row]), [row])
+
+
+def test_options_that_never_ask_anybody_anything_are_an_error() -> None:
+    batch = Batch("mitchell", 3, options={**SILENT, "deck": {"revenge": 100}}, seed=1)
+    assert (batch.actor == -1).all()
+    with pytest.raises(OptionsError, match="table 0: in 64 matches in a row nobody was asked anything"):
+        batch.skip_silent()
 
 
 @pytest.mark.parametrize("rows", [[2], [4, 0], np.array([1, 3], np.int8), range(5), (0,), np.arange(5)[::-2], []])

@@ -43,8 +43,23 @@ def test_every_figure_is_that_of_matches_played_one_by_one(name: str, players: i
             assert counted.turns[at] == env.table.turns_done
 
 
+def test_deals_that_ask_nobody_anything_count_as_well() -> None:
+    game = GAMES["mitchell"]
+    deck = {"revenge": 100, "brawl": 6}
+    options = rated_options(game, {"players": 2, "deck": deck, "hand_size": 1, "max_turns": 20})
+    counted = deals.play_deals(game, options, "random", 200, seed=1)
+    silent = np.flatnonzero(counted.decisions == 0)
+    assert 20 < len(silent) < 180
+    for at in silent.tolist():
+        env = TableEnv(game, options)
+        env.reset(seed=match_seeds(1, 200).tolist()[at])
+        assert counted.points[at].tolist() == env.table.totals[:2].tolist()
+        assert (counted.turns[at], counted.truncated[at]) == (env.table.turns_done, any(env.truncations.values()))
+        assert counted.turns[at] or counted.points[at].any()
+
+
 def test_the_command_prints_a_row_for_each_agent_and_number_of_players(capsys: pytest.CaptureFixture[str]) -> None:
-    assert deals.main(["--game", "mitch_jp", "--agents", "random", "rule", "--players", "3", "2", "--deals", "30"]) == 0
+    assert deals.main(["--game", "mitch_jp", "--agents", "random", "rule", "--players", "3", "2", "3", "--deals", "30"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert [row.split(" | ")[:2] for row in rows[2:]] == [
         ["| 3", "random"],
@@ -60,6 +75,8 @@ def test_the_command_prints_a_row_for_each_agent_and_number_of_players(capsys: p
         (["--players", "9"], "players=9"),
         (["--agents", "best"], "unknown agent 'best'"),
         (["--deals", "1"], "--deals: 2 or more"),
+        (["--agents", "policy:/nope"], "--agents policy:/nope: "),
+        (["--seed", "-1"], "--seed must be an integer from 0"),
     ],
 )
 def test_the_command_says_what_is_wrong(arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:

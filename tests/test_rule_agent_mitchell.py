@@ -100,6 +100,7 @@ def test_hidden_cards_do_not_change_the_action(players: int) -> None:
     assert redealt > 0
 
 
+@compiled_only
 @pytest.mark.parametrize("players", [2, 5, 8])
 def test_renaming_the_suits_renames_the_action(players: int) -> None:
     """Unless two suits look alike in all: then either may be meant. The renamings are those of other tables."""
@@ -211,6 +212,7 @@ def play_turn(table: Table, rng: random.Random) -> list[tuple[int, Any]]:
     return expecting
 
 
+@compiled_only
 @pytest.mark.parametrize("players", PLAYERS)
 def test_what_a_move_would_change_is_what_it_changes(players: int) -> None:
     """Hands, Mitchell, the suit, what can still be drawn, who wins; if the next seat has not drawn by itself already."""
@@ -244,15 +246,13 @@ def test_what_a_move_would_change_is_what_it_changes(players: int) -> None:
 
 
 def test_larger_hands_last_longer_and_every_turn_helps() -> None:
-    """Rows beyond the largest hand are never reached in so many turns."""
+    """And the chances after one and two turns are those that a person would add up."""
+    done, (one, two) = kernel.DONE[: kernel.LARGEST + 1], kernel.CHANGES[:2]
     assert np.allclose(kernel.CHANGES.sum(1), 1.0)
-    assert np.all(kernel.DONE[0, 1:] == 1.0) and np.all(kernel.DONE[:, 0] == 0.0)
-    assert np.all(np.diff(kernel.DONE[: kernel.LARGEST + 1], axis=1) >= 0.0) and np.all(
-        np.diff(kernel.DONE[:, kernel.AHEAD]) <= 0.0
-    )
-    assert np.isclose(kernel.DONE[1, 1], kernel.CHANGES[0, 1]) and np.isclose(kernel.DONE[2, 1], kernel.CHANGES[1, 0])
-    twice = kernel.CHANGES[0, 2] * kernel.DONE[1, 1] + kernel.CHANGES[0, 3] * kernel.DONE[2, 1] + kernel.CHANGES[0, 1]
-    assert np.isclose(kernel.DONE[1, 2], twice)
+    assert np.all(done[0, 1:] == 1.0) and np.all(done[:, 0] == 0.0)
+    assert np.all(np.diff(done, axis=1) >= 0.0) and np.all(np.diff(done[:, -1]) <= 0.0)
+    assert done[1, 1] == one[1] and done[2, 1] == two[0] and done[3, 1] == 0.0
+    assert np.isclose(done[1, 2], one[1] + one[2] * done[1, 1] + one[3] * done[2, 1])
 
 
 # --- Positions with a plain move.

@@ -24,8 +24,10 @@ from scipy.stats import chisquare
 import mitch_env
 from agents import View
 from agents.policy import PolicyCard
+from agents.rule_mitch import MitchRuleAgent
+from agents.rule_mitchell import MitchellRuleAgent
 from agents.uniform import RandomAgent
-from mitch_env import GAMES, IllegalActionError, OptionsError, TableEnv, get_game, make, seat_tables
+from mitch_env import GAMES, Batch, IllegalActionError, OptionsError, TableEnv, get_game, make, seat_tables
 from mitch_env.chance import next_seed
 from mitch_env.rewards import REWARDS
 from mitch_env.single_agent import SingleAgentEnv
@@ -39,6 +41,8 @@ IDS = {spec.kwargs["game"]: one for one, spec in gymnasium.registry.items() if o
 TINY = {"players": 3, "suits": 1, "ranks": 5, "hand_size": 1, "clock_cards": 1, "deals": 1}
 #: A match in which seat 1 is often asked nothing, since seat 0 has won before.
 QUICK = {"players": 2, "hand_size": 1, "rounds": 1}
+#: Matches of which the first, and many others, ask nobody anything.
+SILENT = {"players": 2, "deck": {"revenge": 100, "brawl": 6}, "hand_size": 1, "max_turns": 20, "rounds": 1}
 
 
 def hashed_action(observation: np.ndarray, mask: np.ndarray) -> int:
@@ -54,6 +58,10 @@ class Hashed(RandomAgent):
 
     def __init__(self) -> None:
         self.asked: list[tuple[int, np.ndarray, np.ndarray]] = []
+
+    def reset(self, seat: int | None, rng: np.random.Generator) -> None:
+        super().reset(seat, rng)
+        self.asked.clear()
 
     def act_batch(self, view: View) -> np.ndarray:
         rows = list(zip(view.seat.tolist(), view.observation.copy(), view.mask.copy(), strict=True))
@@ -391,7 +399,7 @@ def test_a_policy_file_plays_and_one_for_another_number_of_players_is_refused_at
         gymnasium.make(IDS["mitch_jp"], opponents=name, players=4)
     with pytest.raises(ValueError, match=r"opponents: .*the policy plays mitch_jp, it was asked to play mitch_ru"):
         gymnasium.make(IDS["mitch_ru"], opponents=name)
-    with pytest.raises(FileNotFoundError, match="nowhere"):
+    with pytest.raises(ValueError, match=r"opponents: 'policy:nowhere.safetensors' cannot be made: .*nowhere"):
         gymnasium.make(IDS["mitch_jp"], opponents="policy:nowhere.safetensors")
 
 
@@ -545,9 +553,75 @@ def test_an_opponent_that_answers_wrongly_is_named() -> None:
         def act_batch(self, view: View) -> np.ndarray:
             return np.flatnonzero(~view.mask[0])[:1]
 
-    env = SingleAgentEnv("mitch_jp", seat=1, opponents=Wrong())
-    with pytest.raises(ValueError, match=r"wrong, seat0, tried: .*; legal here: "):
-        env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"opponent 'wrong' cannot play here: wrong, seat0, tried: .*; legal here: "):
+        SingleAgentEnv("mitch_jp", seat=1, opponents=Wrong())
+
+
+@pytest.mark.parametrize("place", ["opponents", "opponent_pool"])
+@pytest.mark.parametrize("game", ["mitchell", "mitch_jp"])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_opponent_for_another_game_is_told_when_the_environment_is_made(game: str, is_named: bool, place: str) -> None:
+    """Whatever it fails with."""
+    agent = MitchRuleAgent if game == "mitchell" else MitchellRuleAgent
+    opponent: Any = f"{agent.__module__}:{agent.__name__}" if is_named else agent()
+    given = {place: ["random", opponent]}
+    words = opponent if is_named else agent().name
+    with pytest.raises(ValueError, match=rf"opponent '{words}' cannot play here: \S") as refused:
+        gymnasium.make(IDS[game], players=3, **given)
+    assert refused.value.__cause__ is not None
+    with pytest.raises(ValueError, match=rf"opponent '{words}' cannot play here: \S"):
+        gymnasium.make_vec(IDS[game], num_envs=2, players=3, **given)
+
+
+def test_an_opponent_is_tried_out_where_the_first_match_asks_nobody_anything() -> None:
+    """Also if no row of the first matches does."""
+    assert Batch("mitchell", 1, options=SILENT, seed=0).actor[0] == -1
+    with pytest.raises(ValueError, match="cannot play here"):
+        SingleAgentEnv("mitchell", opponents=MitchRuleAgent(), options=SILENT)
+
+
+@pytest.mark.parametrize("vectorised", [False, True])
+@pytest.mark.parametrize(
+    "settings",
+    [{"check": False}, {"canonical": True}, {"autoreset": True}, {"seed": 3}, {"n": 2}, {"changes": {}}, {"playerz": 3}],
+    ids=str,
+)
+def test_what_is_no_documented_argument_is_an_unknown_option(settings: dict[str, Any], vectorised: bool) -> None:
+    """What a batch knows besides would change what the views do."""
+    (name,) = settings
+    with pytest.raises(
+        OptionsError, match=rf"unknown option '{name}'.* Known are: .*players.*seat, opponents, opponent_pool"
+    ) as refused:
+        gymnasium.make_vec(IDS["mitch_jp"], 2, **settings) if vectorised else gymnasium.make(IDS["mitch_jp"], **settings)
+    assert ("threads" in str(refused.value)) == vectorised
+
+
+def test_threads_are_for_many_tables() -> None:
+    with pytest.raises(OptionsError, match="unknown option 'threads'"):
+        SingleAgentEnv("mitch_jp", threads=2)
+
+
+@pytest.mark.parametrize("mode", [None, "sync", "vector_entry_point"])
+def test_an_id_makes_no_other_game(mode: str | None) -> None:
+    def made(game: Any) -> Any:
+        if mode is None:
+            return gymnasium.make(IDS["mitch_jp"], game=game)
+        return gymnasium.make_vec(IDS["mitch_jp"], 2, vectorization_mode=mode, game=game)
+
+    for other in ("mitch_ru", get_game("mitchell")):
+        with pytest.raises(OptionsError, match=r"mitch_env/MitchJp-v0 is the game 'mitch_jp'"):
+            made(other)
+    assert made("mitch_jp").reset(seed=1)
+
+
+@pytest.mark.parametrize("action", [True, False, np.True_, np.array([3]), np.array([True]), 3.0, "3", None], ids=repr)
+def test_only_an_integer_is_an_action(action: Any) -> None:
+    env = SingleAgentEnv("mitch_jp")
+    env.reset(seed=1)
+    before = pickle.dumps(env._tables)
+    with pytest.raises(IllegalActionError, match="is no action: an integer from 0 to 105 is needed"):
+        env.step(action)
+    assert pickle.dumps(env._tables) == before
 
 
 # --- Without the package agents.

@@ -156,12 +156,7 @@ def test_random_play_against_itself_shows_no_difference(players: int) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_rule_agent_beats_random_play_and_not_the_other_way_round(name: str) -> None:
-    try:
-        rule, random = run(name, ["rule", "random"], blocks=40, seed=1)
-    except ValueError as error:
-        if get_game(name).rules.name == "mitch" or "there is no rule agent" not in str(error):
-            raise
-        pytest.skip(str(error))
+    rule, random = run(name, ["rule", "random"], blocks=40, seed=1)
     assert rule.verdict == "rule beats random" and random.verdict == "random loses to rule"
 
 
@@ -211,11 +206,12 @@ def test_matches_have_one_deal_unless_it_is_said() -> None:
 
 
 def test_what_cannot_be_played_is_refused_in_words() -> None:
-    two = ["random", "test_tournament:Hashing"]
+    two, one = ["random", "test_tournament:Hashing"], Random("x")
     cases: list[tuple[dict[str, Any], str]] = [
         ({"agents": ["random"]}, "at least two agents, got 1"),
-        ({"agents": ["random", "random"]}, "each agent needs a name of its own, got random, random"),
-        ({"agents": [Random("x"), Random("x")]}, "each agent needs a name of its own, got x, x"),
+        ({"agents": ["random", "rule", "random"]}, "random is given twice: each agent once"),
+        ({"agents": [one, "random", one]}, "x is given twice: each agent once"),
+        ({"agents": ["random", "agents.rule_mitchell:MitchellRuleAgent"]}, "rule cannot play mitch_jp with these options"),
         ({"blocks": 1}, "blocks=1: an integer from 2 to"),
         ({"blocks": 2.5}, "blocks=2.5"),
         ({"seed": -1}, "seed must be an integer from 0 to"),
@@ -227,6 +223,12 @@ def test_what_cannot_be_played_is_refused_in_words() -> None:
     for changes, words in cases:
         with pytest.raises(ValueError, match=words):
             run(**{"game": "mitch_jp", "agents": two, "blocks": 2} | changes)
+
+
+def test_different_agents_of_the_same_name_are_told_apart() -> None:
+    duels = run("mitch_ru", [Random("x"), "rule", Random("x"), Random("x (2)")], blocks=2)
+    names = ["x", "rule", "x (2)", "x (2) (2)"]
+    assert [(one.a, one.b) for one in duels] == [(a, b) for a in names for b in names if a != b]
 
 
 def test_the_verdict_is_what_the_interval_says() -> None:
@@ -250,12 +252,33 @@ def test_the_table_says_it_all_in_columns() -> None:
 # --- The command.
 
 
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(tournament, "run", lambda *args, **kwargs: pytest.fail("played"))
+    command = ["--game", "mitch_ru", "--agents", "random", "rule"]
+    assert tournament.main([*command, "--out", str(tmp_path / "file")]) == 2
+    assert "error: " in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        tournament.main([*command, "--out", ""])
+
+
+def test_ctrl_c_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tournament, "run", interrupted)
+    assert tournament.main(["--game", "mitch_ru", "--agents", "random", "rule"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
 def test_the_command_prints_and_writes_the_results(tmp_path: Path) -> None:
     out = tmp_path / "new" / "folder"
-    command = ["-m", "agents.tournament", "--game", "mitch_ru", "--agents", "random", "agents.uniform:RandomAgent"]
+    command = ["-m", "agents.tournament", "--game", "mitch_ru", "--agents", "random", "random"]
     in_checkout: dict[str, Any] = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 300}
     failed = subprocess.run([sys.executable, *command, "--blocks", "3"], **in_checkout)
-    assert failed.returncode == 2 and failed.stderr.splitlines()[-1].startswith("error: each agent needs a name of its own")
+    assert failed.returncode == 2 and failed.stderr.splitlines()[-1].startswith("error: random is given twice")
     command[-1] = "rule"
     more = ["--players", "4", "--blocks", "3", "--seed", "12", "--options", "deals=2", '{"playoffs": 1}', "--out", str(out)]
     done = subprocess.run([sys.executable, *command, *more], **in_checkout)

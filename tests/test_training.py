@@ -145,6 +145,7 @@ def test_a_run_writes_everything_that_it_says(game: str, tmp_path: Path, capsys:
     assert [point["decisions"] for point in points if "scores" in point] == [1024]
 
     evaluation = json.loads((run / "evaluation.json").read_text())
+    assert evaluation.pop("decisions") == 1024
     one = Duel(**evaluation["random"])
     assert (one.a, one.b, one.blocks) == ("policy", "random", 2)
     assert points[-1]["scores"]["random"] == [one.margin, one.low, one.high]
@@ -196,7 +197,7 @@ def test_runs_get_new_names_instead_of_being_overwritten(tmp_path: Path) -> None
 
 def test_without_fixed_opponents_there_is_no_evaluation(tmp_path: Path) -> None:
     run = start(tmp_path, evaluate_against=[], final_blocks=2, decisions=512)
-    assert json.loads((run / "evaluation.json").read_text()) == {}
+    assert json.loads((run / "evaluation.json").read_text()) == {"decisions": 512}
     assert not (run / "tournament.json").exists() and (run / "policy.safetensors").exists()
 
 
@@ -413,10 +414,11 @@ def test_the_step_size_and_the_entropy_bonus_follow_their_lines_through_a_resume
         assert one == pytest.approx((1e-2 * left, 0.08 * left_at_begin))
 
 
-def test_a_finished_run_can_be_resumed_and_made_longer(tmp_path: Path) -> None:
+def test_a_finished_run_can_be_resumed_and_made_longer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = start(tmp_path, decisions=1024, evaluate_against=[])
     before = PolicyAgent.load(run / "policy.safetensors").weights
     resume(run)
+    assert "nothing is left to learn" in capsys.readouterr().out
     again = PolicyAgent.load(run / "policy.safetensors")
     assert again.card.decisions == 1024 and all(np.array_equal(before[name], again.weights[name]) for name in before)
     resume(run, "decisions=1536")
@@ -501,7 +503,12 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_a_complete_one(
 def begin(arguments: list[str]) -> subprocess.Popen[str]:
     """A run in a process of its own."""
     command = [sys.executable, str(ROOT / "train" / "ppo.py"), *arguments]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def heeds_ctrl_c() -> None:  # what a shell starts in the background does not
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=ROOT, preexec_fn=heeds_ctrl_c, **pipes)
 
 
 def wait_for(process: subprocess.Popen[str], run: Path, decisions: int) -> None:
@@ -566,6 +573,114 @@ def test_curves_are_drawn_whatever_is_known(n_scores: int, tmp_path: Path) -> No
     draw_curves(points, tmp_path / "curves.png", "title")
     draw_curves([*points, {"decisions": 900, "scores": {}}], tmp_path / "empty.png", "title")
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG\r\n")
+
+
+# --- What must not be half-done.
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["evaluate_against=['']"], "unknown agent ''"),
+        (["opponents=[null]"], "unknown agent ''"),
+        (["opponents=['agents.rule_mitchell:MitchellRuleAgent']"], "rule cannot play mitch_jp with these options"),
+        (["teacher=agents.rule_mitchell:MitchellRuleAgent"], "rule cannot play mitch_jp with these options"),
+        (["name=../elsewhere"], "name='../elsewhere': letters"),
+        (["name=.."], "name='..': letters"),
+        (["name=/tmp/elsewhere"], "name='/tmp/elsewhere': letters"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_there_is_a_folder(
+    words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--config", str(config_file(tmp_path)), "--runs", str(tmp_path / "runs"), *words]) == 2
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_empty_teacher_is_none_and_empty_options_are_the_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("game: mitch_ru\noptions:\nteacher: rule\n")
+    config = load_config(path, ["teacher="])
+    assert config.teacher == "" and config.options == {}
+
+
+def test_the_run_s_own_name_may_be_that_of_an_opponent(tmp_path: Path) -> None:
+    first = start(tmp_path, decisions=512, evaluate_against=[], final_blocks=0)
+    other = [f"policy:{first / 'policy.safetensors'}"]
+    config = str(config_file(tmp_path, decisions=512, evaluate_against=other, final_blocks=2))
+    assert main(["--config", config, "--runs", str(tmp_path / "others")]) == 0
+    summary = json.loads((tmp_path / "others" / "tiny" / "tournament.json").read_text())
+    assert [(one["a"], one["b"]) for one in summary["duels"]] == [
+        ("policy:tiny", "policy:tiny (2)"),
+        ("policy:tiny (2)", "policy:tiny"),
+    ]
+
+
+def test_a_run_that_is_asked_for_less_than_is_done_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = start(tmp_path, decisions=1024, evaluate_against=[])
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    for words, reason in [
+        (["decisions=600"], "decisions=600: 1024 are done"),
+        (["decisions=9000", "max_minutes=0.00001"], "max_minutes=1e-05: they are over"),
+    ]:
+        resume(run, *words, status=2)
+        assert reason in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("damage", ["model.zip", "progress.json", "snapshot_000.npz"])
+def test_a_damaged_checkpoint_is_told_and_nothing_changes(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = start(tmp_path, decisions=1536, evaluate_against=[])
+    checkpoint = latest_checkpoint(run)
+    assert checkpoint is not None
+    (checkpoint / damage).write_bytes((checkpoint / damage).read_bytes()[:-30])
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    resume(run, "decisions=4096", status=2)
+    said = capsys.readouterr().err
+    assert f"{checkpoint} is damaged" in said and "without this folder the one before it is taken" in said
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+    resume(tmp_path, status=2)
+    assert "is no run: there is no config.yaml in it" in capsys.readouterr().err
+
+
+def test_a_resumed_run_has_the_opponents_that_its_config_names_now(tmp_path: Path, at: Any) -> None:
+    run = start(tmp_path, decisions=2048, evaluate_against=[], opponents=["random", "snapshots"], snapshots_kept=3)
+    seen: list[list[str]] = []
+    at[0] = lambda trainer: seen.append([one.name for one in trainer.env.opponents])
+    resume(run, "decisions=2560", "snapshots_kept=1")
+    assert seen.pop() == ["random", "snapshot"]
+    resume(run, "decisions=3072", "opponents=[random]")
+    assert seen.pop() == ["random"]
+
+
+def test_decisions_that_were_not_learnt_from_are_not_counted(tmp_path: Path) -> None:
+    run = start(tmp_path, decisions=10**6, max_minutes=1e-6, evaluate_against=[])
+    assert PolicyAgent.load(run / "policy.safetensors").card.decisions == 0 == decisions_of(run)
+
+
+def test_an_evaluation_of_other_weights_is_not_exported(tmp_path: Path, at: dict[int, Callable[[Trainer], None]]) -> None:
+    run = start(tmp_path, decisions=1024)
+    assert PolicyAgent.load(run / "policy.safetensors").card.evaluation.keys() == {"random"}
+    assert export.main(["--run", str(run)]) == 0
+    assert PolicyAgent.load(run / "policy.safetensors").card.evaluation.keys() == {"random"}
+    at[2048] = interrupt
+    resume(run, "decisions=4096", status=130)
+    assert export.main(["--run", str(run)]) == 0
+    assert PolicyAgent.load(run / "policy.safetensors").card.evaluation == {}
+
+
+def test_ctrl_c_in_the_tournament_says_where_the_policy_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ppo, "final_tournament", interrupted)
+    run = start(tmp_path, status=130, decisions=512, final_blocks=2)
+    assert f"the policy is exported: {run / 'policy.safetensors'}" in capsys.readouterr().err
 
 
 # --- Strength.

@@ -54,6 +54,11 @@ class Lowest(RandomAgent):
         self.asked: list[int] = []
         self.seats: Counter[int] = Counter()
 
+    def reset(self, seat: int | None, rng: np.random.Generator) -> None:
+        super().reset(seat, rng)
+        self.asked.clear()
+        self.seats.clear()
+
     def act_batch(self, view: View) -> np.ndarray:
         self.asked.append(len(view))
         self.seats.update(view.seat.tolist())
@@ -408,6 +413,13 @@ def test_one_illegal_action_refuses_the_whole_step_in_words(name: str) -> None:
 def test_a_wrong_argument_is_named_with_what_is_allowed(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         gymnasium.make_vec(id_of("mitch_jp"), **{"num_envs": 2, **settings})
+
+
+@pytest.mark.parametrize(("players", "why"), [((2, 3), r" \(the smallest table has 2 players\),"), ((2, 2), ",")])
+def test_a_seat_that_the_smallest_table_lacks_is_refused_for_that_reason(players: tuple[int, int], why: str) -> None:
+    options = [{"players": one} for one in players]
+    with pytest.raises(ValueError, match=rf"seat=2: an integer from 0 to 1 is needed{why} or None to draw it"):
+        SingleAgentVectorEnv("mitch_jp", 2, seat=2, options=options)
 
 
 def test_what_cannot_be_reset_or_stepped_is_refused() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from stable_baselines3.common.save_util import load_from_zip_file
 
 #: Complete checkpoints that are kept.
 _KEPT = 2
@@ -54,4 +55,23 @@ def load_snapshots(checkpoint: Path) -> list[dict[str, np.ndarray]]:
 def load_progress(checkpoint: Path) -> dict[str, Any]:
     """The counters of a checkpoint."""
     progress: dict[str, Any] = json.loads((checkpoint / "progress.json").read_text())
+    return progress
+
+
+def check_checkpoint(checkpoint: Path) -> dict[str, Any]:
+    """The counters of a checkpoint, all of which can be read.
+
+    Raises:
+        ValueError: If a file is missing or damaged.
+    """
+    try:
+        progress = load_progress(checkpoint)
+        if not isinstance(progress["decisions"], int) or not isinstance(progress["seconds"], (int, float)):
+            raise ValueError("progress.json lacks numbers")
+        load_snapshots(checkpoint)
+        _, parameters, _ = load_from_zip_file(checkpoint / "model.zip", device="cpu")
+        if not {"policy", "policy.optimizer"} <= parameters.keys():
+            raise ValueError("model.zip lacks the policy or the optimizer")
+    except Exception as error:  # whatever zipfile, json, numpy and torch raise
+        raise ValueError(f"{checkpoint} is damaged: {error}; without this folder the one before it is taken") from error
     return progress

@@ -39,7 +39,7 @@ class TrainConfig:
     """Every key of a configuration. ``python train/ppo.py --help`` prints them with their defaults."""
 
     game: str = _key("mitch_jp", "the game to learn")
-    options: dict[str, Any] = _key({}, "its rules by name, e.g. options.players=4")
+    options: dict[str, Any] = _key({}, "its rules: options.players=4 changes one, options={rounds: 1} replaces them all")
     name: str = _key("", "name of the run's folder under runs/; by default that of the config file")
     seed: int = _key(1, "everything random in the run follows from it")
     decisions: int = _key(10_000_000, "how many decisions are learnt from, forced ones included")
@@ -88,6 +88,8 @@ class TrainConfig:
         for name, allowed in [("encoder", ENCODERS), ("reward", REWARDS)]:
             if getattr(self, name) not in allowed:
                 raise ConfigError(f"{name}={getattr(self, name)!r}: allowed are {', '.join(allowed)}")
+        if not re.fullmatch(r"(\w[\w .+=-]*)?", self.name):
+            raise ConfigError(f"name={self.name!r}: letters, digits and . + - _ = are allowed: it names a folder in --runs")
         if self.final_blocks == 1:
             raise ConfigError("final_blocks=1: 2 or more are needed for an interval; 0 for no tournament")
         if len(set(self.evaluate_against)) < len(self.evaluate_against):
@@ -173,6 +175,8 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
         return int(value)
     if kind is str and (isinstance(value, str) or value is None):
         return value or ""  # YAML takes nothing at all for null
+    if kind == dict[str, Any] and value is None:
+        return {}
     if kind == dict[str, Any] and isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return dict(value)
     if kind in (list[float], list[str]) and isinstance(value, (list, tuple)):
@@ -190,7 +194,10 @@ def load_config(path: str | Path | None, overrides: Sequence[str] = ()) -> Train
     """
     values: dict[str, Any] = {}
     if path is not None:
-        values = _yaml(Path(path).read_text(), str(path)) or {}
+        try:
+            values = _yaml(Path(path).read_text(encoding="utf-8"), str(path)) or {}
+        except UnicodeDecodeError:
+            raise ConfigError(f"{path}: no text") from None
         if not isinstance(values, dict):
             raise ConfigError(f"{path}: keys and values are needed, got {type(values).__name__}")
     for text in overrides:

@@ -155,14 +155,16 @@ def export_run(run: Path, out: Path | None) -> list[Path]:
         decisions=decisions,
         seed=config.seed,
         versions=versions(),
-        evaluation=_evaluation(run),
+        evaluation=_evaluation(run, decisions),
     )
     return write_both(out or run / "policy.safetensors", card, weights)
 
 
-def _evaluation(run: Path) -> dict[str, Any]:
+def _evaluation(run: Path, decisions: int) -> dict[str, Any]:
+    """What was measured after so many decisions; nothing if that was another policy of the run."""
     path = run / "evaluation.json"
-    return json.loads(path.read_text()) if path.exists() else {}
+    measured: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return measured if measured.pop("decisions", None) == decisions else {}
 
 
 def write_both(path: Path, card: PolicyCard, weights: dict[str, np.ndarray]) -> list[Path]:
@@ -189,7 +191,7 @@ def export_sb3(arguments: argparse.Namespace) -> list[Path]:
     card = PolicyCard.of(
         game,
         options,
-        arguments.seats_encoded or options.players,
+        options.players if arguments.seats_encoded is None else arguments.seats_encoded,
         arguments.encoder,
         trunk,
         activation=kind,

@@ -30,9 +30,10 @@ from stable_baselines3.common.logger import configure
 from tqdm import tqdm
 
 from agents import make_agent, tournament
+from agents.agent import try_out
 from agents.policy import PolicyAgent, PolicyCard
 from mitch_env import get_game
-from train.checkpoints import latest_checkpoint, load_progress, load_snapshots, save_checkpoint
+from train.checkpoints import check_checkpoint, latest_checkpoint, load_progress, load_snapshots, save_checkpoint
 from train.config import TrainConfig, between, keys_help, load_config, save_config
 from train.curves import append_point, draw_curves, forget_after, read_points
 from train.export import versions, write_both
@@ -121,6 +122,8 @@ class Trainer(BaseCallback):
         self.bar: Any = None
         self.seconds_before = 0.0
         self.done_at = dict.fromkeys(("snapshot", "evaluate", "checkpoint"), 0)
+        self.learnt = 0  # decisions of the windows that are complete
+        self.is_cut_short = False  # by max_minutes, in the last window
 
     def _on_training_start(self) -> None:
         self.started = self.window_started = time.monotonic()
@@ -131,13 +134,19 @@ class Trainer(BaseCallback):
         self._do_what_is_due()
         model: Any = self.model
         config = self.config
+        self.learnt = self.num_timesteps
         done = self.num_timesteps / config.decisions
         model.ent_coef = between(config.entropy, config.ppo_done(done))
         model.is_imitating = done < config.imitating_share()
         self.env.teacher = self.teacher if model.is_imitating else None
 
     def _on_step(self) -> bool:
-        return not self.is_out_of_time()
+        self.is_cut_short = self.is_out_of_time()
+        return not self.is_cut_short
+
+    def _on_training_end(self) -> None:
+        if not self.is_cut_short:
+            self.learnt = self.num_timesteps
 
     def _on_rollout_end(self) -> None:
         """A window is complete and the update is about to begin."""
@@ -179,7 +188,7 @@ class Trainer(BaseCallback):
             "seconds": round(self.seconds(), 1),
             "decisions_per_second": round(decisions / max(now - self.window_started, 1e-9)),
             "deal_length": round(played / deals, 2) if deals else None,
-            "entropy": float(-buffer.log_probs[mask > 1].mean()),
+            "entropy": float(-buffer.log_probs[mask > 1].mean()) if (mask > 1).any() else np.nan,
             "usable": float(buffer.usable.mean()),
             "explained_variance": buffer.explained_variance(),
         }
@@ -226,7 +235,7 @@ class Trainer(BaseCallback):
 def train(config: TrainConfig, run: Path, resume: Path | None = None) -> PolicyAgent:
     """Trains, or goes on from a checkpoint, exports the policy and returns it as an agent."""
     torch.set_num_threads(config.threads)
-    snapshots = load_snapshots(resume) if resume else []
+    snapshots = load_snapshots(resume)[-config.snapshots_kept :] if resume and "snapshots" in config.opponents else []
     progress = load_progress(resume) if resume else {}
     # A resumed run plays other matches than those that it has learnt from already.
     env = make_env(config, config.seed + int(progress.get("decisions", 0)), snapshots)
@@ -244,9 +253,11 @@ def train(config: TrainConfig, run: Path, resume: Path | None = None) -> PolicyA
     finally:
         if trainer.bar is not None:
             trainer.bar.close()
+    model.num_timesteps = trainer.num_timesteps = trainer.learnt
     trainer.save()
     evaluation = trainer.evaluate()
-    (run / "evaluation.json").write_text(json.dumps(evaluation, indent=1) + "\n")
+    written = {"decisions": model.num_timesteps} | evaluation
+    (run / "evaluation.json").write_text(json.dumps(written, indent=1) + "\n")
     weights = model.policy.weights()  # type: ignore[operator, union-attr]
     card = policy_card(config, model.num_timesteps, evaluation)
     for path in write_both(run / "policy.safetensors", card, weights):
@@ -275,11 +286,12 @@ def check_agents(config: TrainConfig) -> None:
         OSError: If a policy file cannot be read.
     """
     players = config.rules().players
-    opponents = [name for name in config.opponents if name != "snapshots"]
-    for name in filter(None, [*opponents, *config.evaluate_against, config.teacher]):
+    names = [name for name in config.opponents if name != "snapshots"] + config.evaluate_against
+    for name in [*names, config.teacher] if config.teacher else names:
         agent = make_agent(name, config.game)
         if isinstance(agent, PolicyAgent) and agent.card.seats_encoded != players:
             raise ValueError(f"{name}: it plays with seats_encoded={agent.card.seats_encoded}, here are players={players}")
+        try_out(agent, config.game, config.rules())
 
 
 def check_resumed(before: TrainConfig, config: TrainConfig) -> None:
@@ -293,6 +305,23 @@ def check_resumed(before: TrainConfig, config: TrainConfig) -> None:
             raise ValueError(f"{key}={getattr(config, key)!r}: the run was begun with {getattr(before, key)!r}")
     if before.rules().players != config.rules().players:
         raise ValueError(f"players={config.rules().players}: the run was begun with {before.rules().players}")
+
+
+def check_what_is_left(before: TrainConfig, config: TrainConfig, progress: dict[str, Any]) -> None:
+    """Says so if nothing is left to learn: a run that was broken off after its last window is only evaluated and exported.
+
+    Raises:
+        ValueError: If the change of the configuration asks for less than is done.
+    """
+    if progress["decisions"] >= config.decisions:
+        if config.decisions != before.decisions:
+            raise ValueError(f"decisions={config.decisions}: {progress['decisions']} are done; to go on, ask for more")
+    elif 0 < config.max_minutes * 60 <= progress["seconds"]:
+        if config.max_minutes != before.max_minutes:
+            raise ValueError(f"max_minutes={config.max_minutes}: they are over; to go on, ask for more, or 0 for no limit")
+    else:
+        return
+    print("nothing is left to learn: the run is evaluated and exported; for more, add decisions=... (and max_minutes=...)")
 
 
 def new_run(name: str, root: Path) -> Path:
@@ -330,12 +359,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (known.config is None) == (known.resume is None):
             raise ValueError("either --config FILE or --resume RUN is needed")
         if known.resume is not None:
-            run, checkpoint = known.resume, latest_checkpoint(known.resume)
+            run = known.resume
+            if not (run / "config.yaml").is_file():
+                raise ValueError(f"{run} is no run: there is no config.yaml in it")
+            checkpoint = latest_checkpoint(run)
             config = load_config(run / "config.yaml", known.changes)
             if checkpoint is None:
                 raise ValueError(f"{run}: there is no checkpoint to go on from; start anew with --config {run / 'config.yaml'}")
-            check_resumed(load_config(run / "config.yaml"), config)
+            before = load_config(run / "config.yaml")
+            check_resumed(before, config)
+            progress = check_checkpoint(checkpoint)
             check_agents(config)
+            check_what_is_left(before, config, progress)
         else:
             config, checkpoint = load_config(known.config, known.changes), None
             check_agents(config)
@@ -351,7 +386,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\ninterrupted; to go on: python train/ppo.py --resume {run}", file=sys.stderr)
         return 130
     if config.final_blocks and config.evaluate_against:
-        final_tournament(config, run)
+        try:
+            final_tournament(config, run)
+        except KeyboardInterrupt:
+            print(f"\ninterrupted in the tournament; the policy is exported: {run / 'policy.safetensors'}", file=sys.stderr)
+            return 130
     return 0
 
 

@@ -65,6 +65,7 @@ class TableVecEnv(VecEnv):
         self.batch = Batch(
             game, n, options=options, seed=seed, reward=reward, canonical=canonical, threads=threads, check=False
         )
+        self.batch.skip_silent()
         self.opponents = list(opponents)
         self.n_fixed = len(self.opponents) if n_fixed is None else n_fixed
         self._rng = np.random.default_rng(np.random.SeedSequence((seed, 2)))
