@@ -8,28 +8,26 @@ move, and takes the move that gains most or loses least. Tips 5 and 6 say what m
 draw and which can come at all. From that follow the chances of each final length of each column; a card that is skipped cannot
 come, and a high start leaves room, which is tips 1 and 2. Tips 3 and 4 are how the worth of a suit is made of those chances.
 
-It decides from the observation alone: one record, :data:`~agents.rule_mitch_kernel.SIGHT`, holds all that it knows. The
+It decides from the observation alone: one record, :data:`~agents.rule_mitch_sight.SIGHT`, holds all that it knows. The
 constants are tuned by measurement, against itself and against random play, with 3 players.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
-from mitch_env.jit import kernel_view, lowest_bit, popcount, rule
+from mitch_env.jit import lowest_bit, popcount, rule
 from mitch_env.mitch.actions import DISCARD, DRAW, TAKE
 from mitch_env.mitch.options import ACE_HAND, HIGH, LONGEST
 from mitch_env.mitch.scoring import SUIT_POINTS, WAITING_POINTS
 from mitch_env.mitch.state import N_RANKS, NO_CARDS, Cards, bit
 
-from .agent import View
-from .rule_mitch_kernel import (
+from .rule_agent import RuleAgent
+from .rule_mitch_sight import (
     N_LENGTHS,
     SIGHT,
-    decision_kernel,
     expect_draws,
     mean_length,
     offsets,
@@ -326,28 +324,8 @@ def decide(seen: np.ndarray, mask: np.ndarray, at: np.ndarray, s: Any) -> int:
 # --- The agent.
 
 
-@functools.cache
-def _decisions() -> Any:
-    return decision_kernel(decide)
-
-
-class MitchRuleAgent:
-    """Takes the move that the six tips speak for; no chance, no memory."""
-
-    name = "rule"
-    encoder = "canonical"  # so that equal moves are told apart by what is seen, not by the names of suits
+class MitchRuleAgent(RuleAgent):
+    """Takes the move that the six tips speak for."""
 
     def __init__(self) -> None:
-        self._sight = np.zeros(1, SIGHT).view(np.recarray)
-
-    def reset(self, seat: int | None, rng: np.random.Generator) -> None:
-        """Nothing to set up: the agent keeps nothing and draws nothing."""
-
-    def act_batch(self, view: View) -> np.ndarray:
-        """A move for each row."""
-        at = offsets(view.game.rules.layout(view.seats_encoded))
-        observation = np.ascontiguousarray(view.observation, np.float32)
-        mask = np.ascontiguousarray(view.mask).view(np.uint8)
-        actions = np.empty(len(view), np.int64)
-        _decisions()(observation, mask, at, kernel_view(self._sight), actions)
-        return actions
+        super().__init__("mitch", decide, SIGHT, offsets)

@@ -13,20 +13,19 @@ An action is tried with each answer that may follow, an answer of the own as wel
 All else follows from the race: to shed cards and keep those that go together, to put Mitchell before who is nearly done and
 be rid of him in time, to force and to give where it hurts most, to react at the right moment.
 
-It decides from the observation alone: one record, :data:`~agents.rule_mitchell_kernel.SIGHT`, holds all that it knows. It does
+It decides from the observation alone: one record, :data:`~agents.rule_mitchell_sight.SIGHT`, holds all that it knows. It does
 not remember what others could not play, and looks at one round, not at the match. The constants are fitted to how rounds with
 2 to 8 players ended that it played against itself, with some weaker players among them, and checked one by one in duels.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from mitch_env.game import NOBODY
-from mitch_env.jit import kernel_view, rule
+from mitch_env.jit import rule
 from mitch_env.mitchell.actions import pass_at, split_action
 from mitch_env.mitchell.kinds import (
     ANYWHERE,
@@ -48,13 +47,12 @@ from mitch_env.mitchell.kinds import (
 from mitch_env.mitchell.scoring import CAUGHT_POINTS, WINNER_POINTS
 from mitch_env.mitchell.state import CENTER
 
-from .agent import View
-from .rule_mitchell_kernel import (
+from .rule_agent import RuleAgent
+from .rule_mitchell_sight import (
     AHEAD,
     LARGEST,
     SIGHT,
     cards_left,
-    decision_kernel,
     done_by,
     final_worth,
     first_asked,
@@ -354,28 +352,8 @@ def decide(seen: np.ndarray, mask: np.ndarray, at: np.ndarray, s: Any) -> int:
 # --- The agent.
 
 
-@functools.cache
-def _decisions() -> Any:
-    return decision_kernel(decide)
-
-
-class MitchellRuleAgent:
-    """Makes the move that is worth most; no chance, no memory."""
-
-    name = "rule"
-    encoder = "canonical"  # so that equal moves are told apart by what is seen, not by the names of suits
+class MitchellRuleAgent(RuleAgent):
+    """Makes the move that is worth most."""
 
     def __init__(self) -> None:
-        self._sight = np.zeros(1, SIGHT).view(np.recarray)
-
-    def reset(self, seat: int | None, rng: np.random.Generator) -> None:
-        """Nothing to set up: the agent keeps nothing and draws nothing."""
-
-    def act_batch(self, view: View) -> np.ndarray:
-        """A move for each row."""
-        at = offsets(view.game.rules.layout(view.seats_encoded))
-        observation = np.ascontiguousarray(view.observation, np.float32)
-        mask = np.ascontiguousarray(view.mask).view(np.uint8)
-        actions = np.empty(len(view), np.int64)
-        _decisions()(observation, mask, at, kernel_view(self._sight), actions)
-        return actions
+        super().__init__("mitchell", decide, SIGHT, offsets)

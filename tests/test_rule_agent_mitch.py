@@ -13,7 +13,7 @@ from positions import short_pack
 from agents.agent import Agent, act, view_of
 from agents.names import make_agent
 from agents.rule_mitch import MitchRuleAgent, decide
-from agents.rule_mitch_kernel import SIGHT, offsets
+from agents.rule_mitch_sight import SIGHT, offsets
 from agents.uniform import RandomAgent
 from mitch_env import Batch, get_game
 from mitch_env.game import Table

@@ -10,7 +10,7 @@ import pytest
 from games import some_options, times
 from mitchell_positions import legal, play, position, view
 
-from agents import rule_mitchell_kernel as kernel
+from agents import rule_mitchell_sight as reading
 from agents.agent import Agent, View, act, view_of
 from agents.names import make_agent
 from agents.play import play_matches
@@ -130,10 +130,10 @@ def test_renaming_the_suits_renames_the_action(players: int) -> None:
 def test_compiled_and_plain_python_choose_alike(players: int) -> None:
     agent, batch = MitchellRuleAgent(), mixed_batch(players, 9)
     rows = np.arange(0, len(batch), players)
-    sight = np.zeros(1, kernel.SIGHT).view(np.recarray)[0]
+    sight = np.zeros(1, reading.SIGHT).view(np.recarray)[0]
     for _ in range(4):
         view, _ = view_of(batch, rows, agent.encoder)
-        at = kernel.offsets(RULES.layout(view.seats_encoded))
+        at = reading.offsets(RULES.layout(view.seats_encoded))
         plain = [decide(view.observation[i], view.mask[i], at, sight) for i in range(len(rows))]
         assert agent.act_batch(view).tolist() == plain
         for _ in range(9):
@@ -156,8 +156,8 @@ def test_it_has_the_name_and_keeps_nothing_from_one_match_to_the_next() -> None:
 
 def sight_of(table: Table, seat: int) -> Any:
     """What the agent reads from what ``seat`` sees."""
-    sight = np.zeros(1, kernel.SIGHT).view(np.recarray)[0]
-    kernel.read_sight(view(table, seat), kernel.offsets(RULES.layout(int(table.seats_encoded))), sight)
+    sight = np.zeros(1, reading.SIGHT).view(np.recarray)[0]
+    reading.read_sight(view(table, seat), reading.offsets(RULES.layout(int(table.seats_encoded))), sight)
     return sight
 
 
@@ -192,11 +192,11 @@ def play_turn(table: Table, rng: random.Random) -> list[tuple[int, Any]]:
     if table.phase != PHASE_ANSWER:
         seat, sight, action = random_move(table, rng)
         kind, word, gift = split_action(seats, action)
-        kernel.start_over(sight)
+        reading.start_over(sight)
         if action == pass_at(seats):
             return [(seat, sight)]
         if is_investigation(kind):
-            kernel.investigate(sight, kind, word)
+            reading.investigate(sight, kind, word)
             return [(seat, sight)]
         sight.kind, sight.target, sight.new_suit, sight.gift = kind, word, word, gift
         expecting.append((seat, sight))
@@ -207,7 +207,7 @@ def play_turn(table: Table, rng: random.Random) -> list[tuple[int, Any]]:
         if table.phase != PHASE_ANSWER:
             expecting.append((seat, sight))
     for seat, sight in expecting:
-        kernel.resolve(sight, (reactor - seat) % table.players if reactor != NOBODY else NOBODY, reaction)
+        reading.resolve(sight, (reactor - seat) % table.players if reactor != NOBODY else NOBODY, reaction)
         assert (seat + sight.turn) % table.players == turn
     return expecting
 
@@ -222,16 +222,16 @@ def test_what_a_move_would_change_is_what_it_changes(players: int) -> None:
         for table in batch.snapshot():
             turns_done = int(table.turns_done)
             if table.phase == PHASE_ANSWER:
-                asked_first = kernel.first_asked(sight_of(table, int(table.actor)))
+                asked_first = reading.first_asked(sight_of(table, int(table.actor)))
                 assert (table.actor + asked_first) % players == window.first_asked(table)
             for seat, sight in play_turn(table, rng):
                 from_seat = [(seat + i) % players for i in range(players)]
                 if table.phase == PHASE_PLAY and table.turns_done == turns_done + 1:
-                    assert kernel.winner(sight) == NOBODY and sight.suit == table.suit
+                    assert reading.winner(sight) == NOBODY and sight.suit == table.suit
                     assert sight.drawable == stock_left(table) + table.n_discards - 1
                     n_going_on += 1
                 elif table.phase in (PHASE_DEAL, PHASE_OVER) and WINNER_POINTS in table.points[:players]:
-                    assert table.points[from_seat[kernel.winner(sight)]] == WINNER_POINTS
+                    assert table.points[from_seat[reading.winner(sight)]] == WINNER_POINTS
                     n_won += 1
                 else:
                     continue
@@ -247,8 +247,8 @@ def test_what_a_move_would_change_is_what_it_changes(players: int) -> None:
 
 def test_larger_hands_last_longer_and_every_turn_helps() -> None:
     """And the chances after one and two turns are those that a person would add up."""
-    done, (one, two) = kernel.DONE[: kernel.LARGEST + 1], kernel.CHANGES[:2]
-    assert np.allclose(kernel.CHANGES.sum(1), 1.0)
+    done, (one, two) = reading.DONE[: reading.LARGEST + 1], reading.CHANGES[:2]
+    assert np.allclose(reading.CHANGES.sum(1), 1.0)
     assert np.all(done[0, 1:] == 1.0) and np.all(done[:, 0] == 0.0)
     assert np.all(np.diff(done, axis=1) >= 0.0) and np.all(np.diff(done[:, -1]) <= 0.0)
     assert done[1, 1] == one[1] and done[2, 1] == two[0] and done[3, 1] == 0.0

@@ -1,22 +1,21 @@
-"""What a seat of Mitch sees, read back from one row of observations, and what may still come of it; the compiled loop.
+"""What a seat of Mitch sees, read back from one row of observations, and what may still come of it.
 
-Compiled like the rules: plain ``@rule`` functions, and one kernel over rows. Chances are sums and products only, so that
+Compiled like the rules: plain ``@rule`` functions. Chances are sums and products only, so that
 compiled and plain Python agree to the last bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from mitch_env.jit import kernel, lowest_bit, popcount, rule
+from mitch_env.jit import lowest_bit, popcount, rule
 from mitch_env.layout import Layout
 from mitch_env.mitch.options import ACE_DECK, ACE_HAND, ANY_LOWER, JOKER, MAX_PLAYERS
 from mitch_env.mitch.state import ACES, MAX_STOCK, N_CARDS, N_RANKS, NO_CARDS, ONE, SUIT_BITS, Cards, bit
+
+from .rule_agent import flag, index_of_one
 
 N_SUITS = 4
 #: Lengths of a column, 0 to 13, and one more so that "shorter than k + 1" can be looked up for every k.
@@ -115,11 +114,11 @@ def read_sight(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
     """Fills ``s``, one record of :data:`SIGHT`, from one observation; ``at`` are its :func:`offsets`."""
     _read_options(seen, at, s)
     _read_cards(seen, at, s)
-    s.clock_left = _index_of_one(seen, at[_CLOCK_LEFT], 5)
+    s.clock_left = index_of_one(seen, at[_CLOCK_LEFT], 5)
     s.stock_left = _number(seen[at[_STOCK]], MAX_STOCK)
-    s.closed = _flag(seen[at[_STOCK] + 1])
-    s.drawing = _flag(seen[at[_PHASE]])
-    s.waited = _flag(seen[at[_WAITED]])
+    s.closed = flag(seen[at[_STOCK] + 1])
+    s.drawing = flag(seen[at[_PHASE]])
+    s.waited = flag(seen[at[_WAITED]])
     s.markers = s.clock_left
     if s.clock == ACE_DECK or s.clock == ACE_HAND:
         s.markers = popcount((_card_set(seen, at[_UNSEEN]) | s.hand) & ACES)
@@ -128,19 +127,19 @@ def read_sight(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
 @rule
 def _read_options(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
     k = at[_RULES]
-    s.column_step = _flag(seen[k])
-    s.take_discard = _flag(seen[k + 2])
-    s.scoring = _flag(seen[k + 4])
-    s.lost_column_penalty = _flag(seen[k + 5])
-    s.tie_break = _flag(seen[k + 6])
-    s.shortest_double = _flag(seen[k + 7])
-    s.waiting_penalty = _flag(seen[k + 8])
+    s.column_step = flag(seen[k])
+    s.take_discard = flag(seen[k + 2])
+    s.scoring = flag(seen[k + 4])
+    s.lost_column_penalty = flag(seen[k + 5])
+    s.tie_break = flag(seen[k + 6])
+    s.shortest_double = flag(seen[k + 7])
+    s.waiting_penalty = flag(seen[k + 8])
     k = at[_SIZES]
     s.hand_size = _number(seen[k], N_CARDS)
     s.suits = _number(seen[k + 1], N_SUITS)
     s.ranks = _number(seen[k + 2], N_RANKS)
-    s.players = _index_of_one(seen, at[_PLAYERS], MAX_PLAYERS - 1) + 2
-    s.clock = _index_of_one(seen, at[_CLOCK], 4)
+    s.players = index_of_one(seen, at[_PLAYERS], MAX_PLAYERS - 1) + 2
+    s.clock = index_of_one(seen, at[_CLOCK], 4)
 
 
 @rule
@@ -152,14 +151,14 @@ def _read_cards(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
         s.hidden &= ~ACES
         s.usable &= ~ACES
     s.n_hidden = popcount(s.hidden)
-    s.top = _index_of_one(seen, at[_TOP], N_RANKS)
+    s.top = index_of_one(seen, at[_TOP], N_RANKS)
     if s.top >= 0:
-        s.top += N_RANKS * _index_of_one(seen, at[_TOP] + N_RANKS, N_SUITS)
+        s.top += N_RANKS * index_of_one(seen, at[_TOP] + N_RANKS, N_SUITS)
     s.taking_part = 0
     for seat in range(s.players):
         s.tableau[seat] = _card_set(seen, at[_TABLEAU] + N_CARDS * seat)
         s.hand_sizes[seat] = _number(seen[at[_HAND_SIZE] + seat], s.hand_size + 1)
-        s.taking_part |= _flag(seen[at[_TAKING_PART] + seat]) << seat
+        s.taking_part |= flag(seen[at[_TAKING_PART] + seat]) << seat
 
 
 @rule
@@ -169,20 +168,6 @@ def _card_set(seen: np.ndarray, start: int) -> Cards:
         if seen[start + card] > 0.5:
             cards |= bit(card)
     return cards
-
-
-@rule
-def _index_of_one(seen: np.ndarray, start: int, n: int) -> int:
-    """Which of ``n`` entries is 1; -1 if none is."""
-    for i in range(n):
-        if seen[start + i] > 0.5:
-            return i
-    return -1
-
-
-@rule
-def _flag(entry: float) -> int:
-    return 1 if entry > 0.5 else 0
 
 
 @rule
@@ -311,20 +296,3 @@ def sum_up(lengths: np.ndarray, out: np.ndarray) -> None:
         here = lengths[k]
         out[k] = total
         total += here
-
-
-def decision_kernel(decide: Callable[..., int]) -> Any:
-    """``(observation, mask, offsets, sight, out)``: ``decide(observation, mask, offsets, sight)`` of each row, compiled."""
-
-    def decide_rows(observation: Any, mask: Any, at: Any, sight: Any, out: Any) -> None:
-        for i in range(observation.shape[0]):
-            out[i] = decide(observation[i], mask[i], at, sight[0])
-
-    signature = types.void(
-        types.float32[:, ::1],
-        types.uint8[:, ::1],
-        types.int64[::1],
-        numba.from_dtype(SIGHT)[::1],
-        types.int64[::1],
-    )
-    return kernel(decide_rows, signature, "mitch rule agent")

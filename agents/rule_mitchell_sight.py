@@ -1,19 +1,16 @@
 """What a seat of Mitchell sees, read back from one row of observations, how a move would change it, and how long hands last.
 
-Compiled like the rules: plain ``@rule`` functions, and one kernel over rows. Seats are counted clockwise from the observer.
+Compiled like the rules: plain ``@rule`` functions. Seats are counted clockwise from the observer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
 from mitch_env.game import NOBODY
-from mitch_env.jit import kernel, rule
+from mitch_env.jit import rule
 from mitch_env.layout import Layout
 from mitch_env.mitchell.kinds import (
     ANYWHERE,
@@ -35,6 +32,8 @@ from mitch_env.mitchell.kinds import (
 from mitch_env.mitchell.options import MAX_PLAYERS
 from mitch_env.mitchell.scoring import CAUGHT_POINTS, INVESTIGATION_POINTS, OTHER_CARD_POINTS, WINNER_POINTS
 from mitch_env.mitchell.state import CENTER
+
+from .rule_agent import flag, index_of_one
 
 #: What a seat sees, and what becomes of it when a move is tried. Fields that a table has too are called the same.
 SIGHT = np.dtype(
@@ -119,20 +118,20 @@ def offsets(layout: Layout) -> np.ndarray:
 def read_sight(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
     """Fills ``s``, one record of :data:`SIGHT`, from one observation; ``at`` are its :func:`offsets`."""
     s.seats = at[_SEATS]
-    s.players = _index_of_one(seen, at[_PLAYERS], MAX_PLAYERS - 1) + 2
+    s.players = index_of_one(seen, at[_PLAYERS], MAX_PLAYERS - 1) + 2
     s.points_sign = -1.0 if seen[at[_RULES]] > 0.5 else 1.0
-    s.release_wins = _flag(seen[at[_RULES] + 1])
-    s.suit_seen = _index_of_one(seen, at[_SUIT], N_SUITS)
-    s.mitchell_seen = _index_of_one(seen, at[_MITCHELL], s.players)
-    s.turn = _index_of_one(seen, at[_TURN], s.players)
-    s.answering = _flag(seen[at[_DECISION] + 2])
+    s.release_wins = flag(seen[at[_RULES] + 1])
+    s.suit_seen = index_of_one(seen, at[_SUIT], N_SUITS)
+    s.mitchell_seen = index_of_one(seen, at[_MITCHELL], s.players)
+    s.turn = index_of_one(seen, at[_TURN], s.players)
+    s.answering = flag(seen[at[_DECISION] + 2])
     for seat in range(s.players):
         s.n_held_seen[seat] = _count(seen[at[_HAND_SIZE] + 4 * seat + 3], 7.0)
     _read_cards(seen, at, s)
-    action = _index_of_one(seen, at[_ACTION], 4)
+    action = index_of_one(seen, at[_ACTION], 4)
     s.kind = NOTHING if action < 0 else CHANGE + action
-    s.target = _index_of_one(seen, at[_TARGET], s.players)
-    s.new_suit = _index_of_one(seen, at[_ACTION_SUIT], N_SUITS)
+    s.target = index_of_one(seen, at[_TARGET], s.players)
+    s.new_suit = index_of_one(seen, at[_ACTION_SUIT], N_SUITS)
     s.gift = NOTHING
 
 
@@ -161,20 +160,6 @@ def _read_cards(seen: np.ndarray, at: np.ndarray, s: Any) -> None:
     s.reactions = n_reactions / max(1, n_unseen)
     s.cancels = n_cancels / max(1, n_reactions)
     s.points_each = points / max(1, n_unseen)
-
-
-@rule
-def _index_of_one(seen: np.ndarray, start: int, n: int) -> int:
-    """Which of ``n`` entries is 1; -1 if none is."""
-    for i in range(n):
-        if seen[start + i] > 0.5:
-            return i
-    return -1
-
-
-@rule
-def _flag(entry: float) -> int:
-    return 1 if entry > 0.5 else 0
 
 
 @rule
@@ -342,20 +327,3 @@ def done_by(count: float, t: int) -> float:
     """The chance that a hand with this count has been empty by the ``t``-th own turn."""
     below = int(count)
     return float(DONE[below, t] + (count - below) * (DONE[below + 1, t] - DONE[below, t]))
-
-
-def decision_kernel(decide: Callable[..., int]) -> Any:
-    """``(observation, mask, offsets, sight, out)``: ``decide(observation, mask, offsets, sight)`` of each row, compiled."""
-
-    def decide_rows(observation: Any, mask: Any, at: Any, sight: Any, out: Any) -> None:
-        for i in range(observation.shape[0]):
-            out[i] = decide(observation[i], mask[i], at, sight[0])
-
-    signature = types.void(
-        types.float32[:, ::1],
-        types.uint8[:, ::1],
-        types.int64[::1],
-        numba.from_dtype(SIGHT)[::1],
-        types.int64[::1],
-    )
-    return kernel(decide_rows, signature, "mitchell rule agent")
