@@ -10,6 +10,7 @@ Run ``python -m agents.tournament --help``.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import platform
 import shlex
@@ -221,7 +222,7 @@ def draw_matrix(duels: Sequence[Duel], path: str | Path, title: str) -> None:
     image = axes.imshow(margins, cmap="RdYlGn", vmin=-top, vmax=top)
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
     axes.set_yticks(range(len(names)), names)
-    axes.set_xlabel("against the others being")
+    axes.set_xlabel("the others being")
     axes.set_ylabel("one")
     axes.set_title(title, fontsize=10)
     for one in duels:
@@ -262,6 +263,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         game = get_game(known.game)
         options = parse_options(known.options) | ({} if known.players is None else {"players": known.players})
         if known.out is not None:
+            if importlib.util.find_spec("matplotlib") is None:
+                raise ValueError("--out draws with matplotlib, which is not there: install the extra 'train'")
             known.out.mkdir(parents=True, exist_ok=True)
         duels = run(game, known.agents, options=options, blocks=known.blocks, seed=known.seed, progress=True)
         print(table_text(duels))

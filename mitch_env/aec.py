@@ -365,8 +365,9 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """An independent copy in the same position.
 
         Args:
-            key: If given, the copy's later deals follow from it instead of from the match's seed. The cards of the deal under
-                way stay as they are; to redraw what a seat cannot see, restore ``redeal_hidden(seat, key)`` in the copy.
+            key: If given, the copy's later chance (deals, and reshuffles in Mitchell) follows from it instead of from the
+                match's seed. The cards and the stock of the deal under way stay as they are; to redraw what a seat cannot
+                see, restore ``redeal_hidden(seat, key)`` in the copy.
         """
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())

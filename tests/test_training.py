@@ -272,7 +272,7 @@ def test_the_policy_imitates_its_teacher_at_first(tmp_path: Path, at: dict[int, 
     at[0] = look
     changes = {"decisions": 4096, "encoder": "flat", "evaluate_against": [], "learning_rate": [1e-3, 0.0]}
     changes |= {"opponents": ["random"], "checkpoint_every": 10**9, "self_play": 1.0}
-    taught = {"teacher": "test_training:First", "teacher_share": 0.75, "teacher_learning_rate": [2e-2, 1e-2]}
+    taught = {"teacher": "test_training:First", "teacher_decisions": 3072, "teacher_learning_rate": [2e-2, 1e-2]}
     start(tmp_path, **taught, **changes)
     assert is_taught == [True] * 6 + [False] * 2
     # An update's step size is that of its window's end.
@@ -418,7 +418,7 @@ def test_a_finished_run_can_be_resumed_and_made_longer(tmp_path: Path, capsys: p
     run = start(tmp_path, decisions=1024, evaluate_against=[])
     before = PolicyAgent.load(run / "policy.safetensors").weights
     resume(run)
-    assert "nothing is left to learn" in capsys.readouterr().out
+    assert "decisions=1024 are used up" in capsys.readouterr().out
     again = PolicyAgent.load(run / "policy.safetensors")
     assert again.card.decisions == 1024 and all(np.array_equal(before[name], again.weights[name]) for name in before)
     resume(run, "decisions=1536")
@@ -433,6 +433,7 @@ def test_what_cannot_be_resumed_is_told(tmp_path: Path, capsys: pytest.CaptureFi
     kept = (run / "config.yaml").read_bytes()
     cases = [
         ("width=32", "width=32: the run was begun with 16"),
+        ("name=other", "name='other': the run was begun with 'tiny'"),
         ("depth=2", "depth=2: the run was begun with 1"),
         ("encoder=flat", "encoder='flat': the run was begun with 'canonical'"),
         ("game=mitch_ru", "game='mitch_ru': the run was begun with 'mitch_jp'"),

@@ -42,10 +42,10 @@ class TrainConfig:
     options: dict[str, Any] = _key({}, "its rules: options.players=4 changes one, options={rounds: 1} replaces them all")
     name: str = _key("", "name of the run's folder under runs/; by default that of the config file")
     seed: int = _key(1, "everything random in the run follows from it")
-    decisions: int = _key(10_000_000, "how many decisions are learnt from, forced ones included")
+    decisions: int = _key(10_000_000, "the learner's decisions in the run, forced ones included; rounded up to whole windows")
     max_minutes: float = _key(0.0, "stop training after so many minutes even if decisions are left; 0 for never")
     tables: int = _key(512, "tables played side by side")
-    window: int = _key(128, "decisions at each table between updates; the last one of each seat but the next is left out")
+    window: int = _key(128, "steps at each table between updates; the last decision of each seat but the next is left out")
     batch_size: int = _key(4096, "decisions in a gradient step")
     epochs: int = _key(2, "passes over the decisions of a window")
     learning_rate: list[float] = _key([1e-3, 1e-4], "Adam's step size at the start and the end of PPO, linear between")
@@ -63,14 +63,16 @@ class TrainConfig:
     self_play: float = _key(0.8, "share of the tables at which every seat learns; at the others one seat does")
     opponents: list[str] = _key(["rule", "snapshots"], "who sits at those others: agents by name, or earlier snapshots")
     teacher: str = _key("", "an agent by name that the policy imitates at first; none if empty")
-    teacher_share: float = _key(0.3, "share of the run in which the policy imitates the teacher and follows no rewards yet")
+    teacher_decisions: int = _key(4_000_000, "decisions in which the policy imitates the teacher and follows no rewards yet")
     teacher_learning_rate: list[float] = _key([2e-3, 3e-4], "Adam's step size in that part, linear between start and end")
     snapshot_every: int = _key(1_000_000, "decisions between snapshots of the policy as an opponent")
     snapshots_kept: int = _key(8, "how many snapshots play, the latest ones")
     evaluate_every: int = _key(1_000_000, "decisions between evaluations against fixed opponents")
     evaluate_against: list[str] = _key(["random", "rule"], "the fixed opponents")
     evaluate_blocks: int = _key(100, "match seeds of an evaluation, each played in every seat")
-    checkpoint_every: int = _key(1_000_000, "decisions between checkpoints; a kill loses no more than these")
+    checkpoint_every: int = _key(
+        1_000_000, "decisions between checkpoints; a kill loses no more than these and the window under way"
+    )
     final_blocks: int = _key(500, "match seeds of each pair in the tournament at the end; 0 for no tournament")
     threads: int = _key(2, "threads that step tables and multiply matrices")
 
@@ -100,7 +102,7 @@ class TrainConfig:
 
     def imitating_share(self) -> float:
         """The share of the run in which a teacher is imitated; 0 without a teacher."""
-        return self.teacher_share if self.teacher else 0.0
+        return min(1.0, self.teacher_decisions / self.decisions) if self.teacher else 0.0
 
     def learning_rate_at(self, done: float) -> float:
         """Adam's step size when the share ``done`` of the run is done."""
@@ -143,7 +145,7 @@ _RANGES: list[tuple[str, float, float]] = [
     ("depth", 1, 64),
     ("reward_scale", 1e-6, 1e6),
     ("self_play", 0, 1),
-    ("teacher_share", 0, 1),
+    ("teacher_decisions", 0, 10**13),
     ("snapshot_every", 1, 10**13),
     ("snapshots_kept", 1, 1000),
     ("evaluate_every", 1, 10**13),

@@ -295,12 +295,12 @@ def check_agents(config: TrainConfig) -> None:
 
 
 def check_resumed(before: TrainConfig, config: TrainConfig) -> None:
-    """What the weights depend on cannot change in a run.
+    """The name of the folder, and what the weights depend on, cannot change in a run.
 
     Raises:
         ValueError: If it does.
     """
-    for key in ("game", "encoder", "width", "depth"):
+    for key in ("name", "game", "encoder", "width", "depth"):
         if getattr(before, key) != getattr(config, key):
             raise ValueError(f"{key}={getattr(config, key)!r}: the run was begun with {getattr(before, key)!r}")
     if before.rules().players != config.rules().players:
@@ -321,7 +321,8 @@ def check_what_is_left(before: TrainConfig, config: TrainConfig, progress: dict[
             raise ValueError(f"max_minutes={config.max_minutes}: they are over; to go on, ask for more, or 0 for no limit")
     else:
         return
-    print("nothing is left to learn: the run is evaluated and exported; for more, add decisions=... (and max_minutes=...)")
+    over = "decisions" if progress["decisions"] >= config.decisions else "max_minutes"
+    print(f"{over}={getattr(config, over)} are used up: the run is only evaluated and exported; to go on, add {over}=...")
 
 
 def new_run(name: str, root: Path) -> Path:
