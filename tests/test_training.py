@@ -254,7 +254,9 @@ def test_without_a_teacher_the_update_is_that_of_sb3_contrib(monkeypatch: pytest
     assert all(torch.allclose(states[0][name], states[1][name], atol=1e-6) for name in states[0])
 
 
-def test_the_policy_imitates_its_teacher_at_first(tmp_path: Path, at: dict[int, Callable[[Trainer], None]]) -> None:
+def test_the_policy_imitates_its_teacher_at_first(
+    tmp_path: Path, at: dict[int, Callable[[Trainer], None]], capsys: pytest.CaptureFixture[str]
+) -> None:
     is_taught: list[bool] = []
     rates: list[float] = []
     agreement: list[float] = []
@@ -275,6 +277,7 @@ def test_the_policy_imitates_its_teacher_at_first(tmp_path: Path, at: dict[int, 
     taught = {"teacher": "test_training:First", "teacher_decisions": 3072, "teacher_learning_rate": [2e-2, 1e-2]}
     start(tmp_path, **taught, **changes)
     assert is_taught == [True] * 6 + [False] * 2
+    assert "4,096 decisions (3,072 of them to imitate test_training:First), all files in" in capsys.readouterr().out
     # An update's step size is that of its window's end.
     assert rates == pytest.approx([2e-2 - 1e-2 * n / 6 for n in range(1, 6)] + [1e-3, 5e-4, 0.0])
     with_teacher = list(agreement)

@@ -1,7 +1,7 @@
 """Trains a policy by self-play with MaskablePPO, exports it, and plays a small tournament.
 
     python train/ppo.py --config configs/mitch_jp_3p.yaml
-    python train/ppo.py --config configs/mitch_jp_3p.yaml decisions=2e6 options.players=4
+    python train/ppo.py --config configs/mitch_jp_3p.yaml decisions=6e6 options.players=4
     python train/ppo.py --resume runs/mitch_jp_3p
 
 Everything goes to runs/NAME/: config.yaml, curves.jsonl and curves.png, TensorBoard files, checkpoints, policy.safetensors
@@ -380,7 +380,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"{config.game}: {config.decisions:,} decisions, all files in {run}")
+    imitated = round(config.imitating_share() * config.decisions)
+    parts = f" ({imitated:,} of them to imitate {config.teacher})" if imitated else ""
+    print(f"{config.game}: {config.decisions:,} decisions{parts}, all files in {run}")
     try:
         train(config, run, checkpoint)
     except KeyboardInterrupt:
