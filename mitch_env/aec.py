@@ -13,6 +13,7 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, next_seed, stream
+from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
 from .game import NOBODY, PHASE_DEAL, Game, Table, legal_moves
 from .jit import kernel_view
@@ -23,6 +24,9 @@ from .options import check_choice, check_int
 from .rewards import REWARDS
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
+
+_FIRST = np.zeros(1, np.int64)
+_OWN_NAMES = np.full(1, NO_RENAMING, np.int64)
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     """One table of a game, for PettingZoo.
 
     Order and legality are checked here, so no wrapper is needed. Observations are
-    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}``; the mask is all zero for a seat that is not
+    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}`` (``observation`` may come in other forms, see
+    :mod:`mitch_env.encoders`); the mask is all zero for a seat that is not
     to act. ``agent_selection`` is always the seat that must answer now. All agents stay until the match is over and
     then terminate in the same step.
 
@@ -52,6 +57,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         reward: ``points`` (the game's own, when a deal is scored), ``relative`` (points minus the mean over the seats) or
             ``outcome`` (at the match's end).
         seats_encoded: Number of seats that observations and actions are numbered for; by default the players.
+        observation: The form of observations: ``flat``, ``dict``, ``history`` or ``tokens``.
         render_mode: None, ``ansi``, ``human`` or ``rgb_array``.
         render_seat: From which seat the table is rendered: a seat, or None for whoever is to act.
         **changes: Options by name.
@@ -67,6 +73,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         *,
         reward: str = "points",
         seats_encoded: int | None = None,
+        observation: str = "flat",
         render_mode: str | None = None,
         render_seat: int | None = None,
         **changes: Any,
@@ -91,14 +98,16 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._take_kernels()
         rules = game.rules
         seats = int(self._tables[0].seats_encoded)
-        self._size = rules.layout(seats).size
+        self._encoder = Encoder(observation, game, seats, 1)
+        self._is_flat = observation == "flat"
+        self._size = self._encoder.layout.size
         self._state_size = rules.state_layout(seats).size
         self._n_actions = rules.n_actions(seats)
         self.possible_agents = [f"player_{seat}" for seat in range(self.options.players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._observation_space = gymnasium.spaces.Dict(
             OrderedDict(
-                observation=gymnasium.spaces.Box(0.0, 1.0, (self._size,), np.float32),
+                observation=self._encoder.space,
                 action_mask=gymnasium.spaces.Box(0, 1, (self._n_actions,), np.int8),
             )
         )
@@ -203,8 +212,14 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """What a seat sees, at any time, in fresh arrays."""
         observation = np.empty(self._size, np.float32)
         mask = np.empty(self._n_actions, np.int8)
-        self._view_one(self._raw, self._seat_of[agent], observation, mask)
-        return {"observation": observation, "action_mask": mask}
+        seat = self._seat_of[agent]
+        self._view_one(self._raw, seat, observation, mask)
+        if self._is_flat:
+            return {"observation": observation, "action_mask": mask}
+        encoder = self._encoder
+        encoder.flat[0] = observation
+        encoder.write(self._raw, _FIRST, 0, 1, np.array([seat], np.int8), _OWN_NAMES)
+        return {"observation": encoder.copied(0), "action_mask": mask}
 
     def state(self) -> np.ndarray:
         """The full view (all hands, the stock, the public facts) for centralised critics: float32 in [0, 1]."""
@@ -301,7 +316,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def observation_layout(self) -> Layout:
         """Names, slices and meaning of the blocks of ``observation``."""
-        return self.game.rules.layout(int(self._tables[0].seats_encoded))
+        return self._encoder.layout
 
     def state_layout(self) -> Layout:
         """Names, slices and meaning of the blocks of ``state()``."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .chance import checked_seed, match_seeds, next_seed
+from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
 from .game import NOBODY, Game, legal_moves
 from .jit import kernel_view
@@ -45,7 +46,7 @@ class Batch:
         tables: The tables (``np.recarray``), hidden cards included.
         actor: int8[n], the seat that must answer at each table; -1 where the match of a given seed asks nobody anything
             (:meth:`skip_silent` goes on from there).
-        observation: float32[n, size] in [0, 1], what that seat sees.
+        observation: What that seat sees: float32[n, size] in [0, 1], or arrays by name (``encoders``).
         mask: bool[n, actions], what it may do.
         reward: float32[n, seats], what the last ``step`` paid each seat, of the match that was played in it.
         scored: bool[n], whether the last ``step`` settled a deal (the last one of a match included).
@@ -61,6 +62,7 @@ class Batch:
         seed: One integer for all, or ``n`` integers (match seeds, as ``env.reset`` takes them); None draws fresh ones.
         reward: ``points``, ``relative`` or ``outcome``.
         seats_encoded: Seats that observations and actions are numbered for; by default the most players of any table.
+        observation: The form: ``flat``, ``dict``, ``history`` or ``tokens`` (:mod:`mitch_env.encoders`).
         canonical: Whether ``observation``, ``mask`` and all actions are in canonical names: at each decision the suits are
             renamed from what the actor sees, so that positions that differ in names only look the same.
         threads: How many threads share the work of one call. The interpreter lock is released in every call.
@@ -80,6 +82,7 @@ class Batch:
         seed: int | Sequence[int] | np.ndarray | None = None,
         reward: str = "points",
         seats_encoded: int | None = None,
+        observation: str = "flat",
         canonical: bool = False,
         threads: int = 1,
         check: bool = True,
@@ -96,7 +99,8 @@ class Batch:
         self.seats = int(self.tables[0].seats_encoded)
         rules = self.game.rules
         self.actor = np.zeros(n, np.int8)
-        self.observation = np.zeros((n, rules.layout(self.seats).size), np.float32)
+        self.encoder = Encoder(observation, self.game, self.seats, n)
+        self.observation = self.encoder.value
         self._mask = np.zeros((n, rules.n_actions(self.seats)), np.uint8)
         self.mask = self._mask.view(np.bool_)
         self.reward = np.zeros((n, self.seats), np.float32)
@@ -106,7 +110,7 @@ class Batch:
         self.scored = self._scored.view(np.bool_)
         self.terminated = self._terminated.view(np.bool_)
         self.truncated = self._truncated.view(np.bool_)
-        self._code = np.zeros(n, np.int64)
+        self._code = np.full(n, NO_RENAMING, np.int64)
         self._scratch = kernel_view(np.zeros(self.threads, rules.table_dtype))
         self._policy = np.zeros(n, np.uint64)
         self._actions = np.zeros(n, np.int64)
@@ -141,7 +145,7 @@ class Batch:
 
     def observation_layout(self) -> Layout:
         """Names, slices and meaning of the blocks of ``observation``."""
-        return self.game.rules.layout(self.seats)
+        return self.encoder.layout
 
     def reset(self, rows: Any = None, seed: int | Sequence[int] | np.ndarray | None = None) -> None:
         """A new match at some tables, or all.
@@ -223,10 +227,10 @@ class Batch:
         """What the actors see at some tables, in fresh arrays; in canonical names whatever the batch itself uses."""
         where = self._rows(rows)
         if canonical == self.canonical:
-            return Seen(self.observation[where], self.mask[where], self._code[where])
+            return Seen(self.encoder.flat[where], self.mask[where], self._code[where])
         m = len(where)
         tables = kernel_view(np.array(self.tables[where]))
-        observation = np.empty((m, self.observation.shape[1]), np.float32)
+        observation = np.empty((m, self.encoder.layout.size), np.float32)
         mask = np.empty((m, self.n_actions), np.uint8)
         code, actor, order = self._code[where], np.zeros(m, np.int8), np.arange(m)
         if canonical:
@@ -322,12 +326,13 @@ class Batch:
         self._view_range(worker, where, actions, lo, hi)
 
     def _view_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        outputs = (self.observation, self._mask, self.actor)
+        outputs = (self.encoder.flat, self._mask, self.actor)
         if self.canonical:
             scratch = self._scratch[worker : worker + 1]
             self._kernels.view_canonical_rows(self._raw, where, lo, hi, scratch, self._code, *outputs)
         else:
             self._kernels.view_rows(self._raw, where, lo, hi, *outputs)
+        self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
 
     def _share(self, work: Any, where: np.ndarray, actions: np.ndarray) -> None:
         """Does ``work`` over all of ``where``, split over the threads; the kernels release the interpreter lock."""
@@ -359,11 +364,12 @@ class Batch:
         return f"table {row}, seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
 
     def __getstate__(self) -> dict[str, Any]:
-        views = ("mask", "scored", "terminated", "truncated", "_raw", "_kernels")
+        views = ("observation", "mask", "scored", "terminated", "truncated", "_raw", "_kernels")
         return {name: value for name, value in self.__dict__.items() if name not in views} | {"_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self.observation = self.encoder.value
         self.mask = self._mask.view(np.bool_)
         self.scored = self._scored.view(np.bool_)
         self.terminated = self._terminated.view(np.bool_)

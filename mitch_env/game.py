@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from .events import RING
-from .layout import Layout
+from .layout import Column, Layout
 from .options import OptionsError, check_choice, check_int, replaced
 from .rewards import REWARDS
 
@@ -93,6 +93,11 @@ class Rules:
         redeal_hidden: ``(s, seat, key)``: redraws what ``seat`` cannot know, consistent with what it has seen; re-keys chance.
         layout: ``seats -> Layout`` of the observation.
         state_layout: ``seats -> Layout`` of the full view.
+        most_tokens: ``seats -> int``: the most entries of an observation that can differ from 0 at once.
+        write_event: ``(s, event, seat, code, out)``: a public event as ``seat`` counts seats, in the names of ``code`` (below
+            0: the table's own), to an int32 array with one entry for each of ``event_columns``.
+        event_columns: ``seats -> tuple[Column, ...]``: what ``write_event`` writes.
+        event_kinds: What each kind of event is, in words; the first of these columns is 1 + its index.
         action_labels: ``seats -> list[str]``: what each action means, other seats named relative to the actor.
         action_name: ``(table, action) -> str``, in the notation of the records.
         parse_action: ``(table, text) -> int``; ``ValueError`` with a sentence if it is no move.
@@ -127,6 +132,10 @@ class Rules:
     redeal_hidden: Callable[[Table, int, np.uint64], None]
     layout: Callable[[int], Layout]
     state_layout: Callable[[int], Layout]
+    most_tokens: Callable[[int], int]
+    write_event: Callable[[Table, int, int, int, np.ndarray], None]
+    event_columns: Callable[[int], tuple[Column, ...]]
+    event_kinds: tuple[str, ...]
     action_labels: Callable[[int], list[str]]
     action_name: Callable[[Table, int], str]
     parse_action: Callable[[Table, str], int]
@@ -213,6 +222,9 @@ class Game:
             for field, value in one.table_fields().items():
                 tables[field][rows] = value
         return tables
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Game:
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         from .registry import get_game

@@ -28,6 +28,21 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Column:
+    """One column of an integer table, such as the events.
+
+    Attributes:
+        name: The name of the column.
+        most: The highest number that stands in it; the lowest is 0.
+        meaning: What the numbers say, in words.
+    """
+
+    name: str
+    most: int
+    meaning: str
+
+
+@dataclass(frozen=True)
 class Layout:
     """The blocks of a vector for a number of encoded seats.
 

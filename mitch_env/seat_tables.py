@@ -20,6 +20,7 @@ from numba import types
 
 from .batch import Batch
 from .chance import advanced, mix, stream
+from .encoders import Encoder
 from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Game, Rules
 from .jit import kernel
 from .opponents import Opponents
@@ -44,7 +45,7 @@ class SeatTables:
         reward: float64[n], what the last step paid the learner; with the first step of a match all that it was paid before.
         terminated: bool[n], whether the match ended in the last step.
         truncated: bool[n], likewise for matches that hit a limit.
-        final_observation: float32[n, size], the learner's view of the finished table, where a match ended in the last step.
+        final: The learner's view of the finished table, where a match ended in the last step.
         final_seat: int64[n], its seat in that match.
         is_begun: Whether ``reset`` was called; before that nobody is to act.
 
@@ -54,7 +55,8 @@ class SeatTables:
         seat: The learner's seat, or None to draw it for each match.
         opponents: Who plays the other seats (:class:`~mitch_env.opponents.Opponents`).
         opponent_pool: The pool, instead of ``opponents``.
-        options: The rules, as for :class:`~mitch_env.batch.Batch`; so are ``reward``, ``seats_encoded`` and ``threads``.
+        options: The rules, as for :class:`~mitch_env.batch.Batch`; so are ``reward``, ``seats_encoded``, ``observation`` and
+            ``threads``.
         changes: Options by name.
         autoreset: Whether a finished match is followed by the next one in the same step.
 
@@ -73,12 +75,13 @@ class SeatTables:
         options: Any = None,
         reward: str = "points",
         seats_encoded: int | None = None,
+        observation: str = "flat",
         threads: int = 1,
         changes: Mapping[str, Any],
         autoreset: bool = False,
     ) -> None:
         settings: dict[str, Any] = {"reward": reward, "seats_encoded": seats_encoded, "threads": threads}
-        self.batch = MatchBatch(game, n, options=options, seed=0, **settings, **changes)
+        self.batch = MatchBatch(game, n, options=options, seed=0, observation=observation, **settings, **changes)
         self.autoreset = autoreset
         self._players: np.ndarray = self.batch.tables.players.astype(np.int64)
         self._is_drawn = seat is None
@@ -94,7 +97,7 @@ class SeatTables:
         self.reward = np.zeros(n)
         self.terminated = np.zeros(n, np.bool_)
         self.truncated = np.zeros(n, np.bool_)
-        self.final_observation = np.zeros_like(self.batch.observation)
+        self.final = Encoder(observation, self.batch.game, self.batch.seats, n)
         self.final_seat = np.zeros(n, np.int64)
         self._paid = np.zeros(n)  # since the learner's last decision, or since the match began
         self._has_decided = np.zeros(n, np.bool_)
@@ -168,7 +171,7 @@ class SeatTables:
             self.terminated[ended] = batch.terminated[ended]
             self.truncated[ended] = batch.truncated[ended]
             self.final_seat[ended] = self.seat[ended]
-            batch.view_seats(ended, self.seat[ended], self.final_observation)
+            batch.view_seats(ended, self.seat, self.final)
         again = over if self.autoreset else over[~self._has_decided[over]]
         self._n_skipped[again] += ~self._has_decided[again]
         if len(again) and self._n_skipped[again].max() > MOST_SKIPPED:
@@ -249,9 +252,10 @@ class MatchBatch(Batch):
         self._match_kernels.play_rows(self._raw, where, lo, hi, actions, self.reward, *ends)
         self._view_range(worker, where, actions, lo, hi)
 
-    def view_seats(self, rows: np.ndarray, seats: np.ndarray, out: np.ndarray) -> None:
-        """Writes to ``out[i]`` what ``seats[k]`` sees at the table ``i = rows[k]``, whoever is to act."""
-        self._match_kernels.view_seats(self._raw, rows, seats, out)
+    def view_seats(self, rows: np.ndarray, seats: np.ndarray, out: Encoder) -> None:
+        """Writes to row ``i`` of ``out`` what ``seats[i]`` sees at each table ``i`` of ``rows``, whoever is to act."""
+        self._match_kernels.view_seats(self._raw, rows, seats, out.flat)
+        out.write(self._raw, rows, 0, len(rows), seats.astype(np.int8), self._code)
 
     def __getstate__(self) -> Mapping[str, Any]:  # type: ignore[override]
         return {name: value for name, value in super().__getstate__().items() if name != "_match_kernels"}
@@ -305,12 +309,13 @@ class _MatchKernels:
 
     @functools.cached_property
     def view_seats(self) -> Any:
-        """``(tables, rows, seats, out)``: ``out[rows[k]]`` becomes what ``seats[k]`` sees at that table."""
+        """``(tables, rows, seats, out)``: ``out[i]`` becomes what ``seats[i]`` sees at table ``i``, for each of ``rows``."""
         observe = self.rules.observe
 
         def view_seats(tables: Any, rows: Any, seats: Any, out: Any) -> None:
             for k in range(rows.shape[0]):
-                observe(tables[rows[k]], seats[k], out[rows[k]])
+                i = rows[k]
+                observe(tables[i], seats[i], out[i])
 
         ints = types.int64[::1]
         signature = types.void(self._tables, ints, ints, types.float32[:, ::1])

@@ -53,14 +53,15 @@ class LegalActions(gymnasium.spaces.Discrete):
         return gymnasium.spaces.Discrete, (int(self.n), self._np_random)
 
 
-class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
+class SingleAgentEnv(gymnasium.Env[Any, Any]):
     """One table at which one seat learns.
 
     A step is the learner's decision and all that the others decide until it must decide again. Observations are
-    ``float32[size]`` in [0, 1], the ``observation`` of the PettingZoo environment; ``info`` has ``action_mask`` (bool[actions],
-    what is legal; all False after the match) and ``seat`` (the learner's). A reward is all that the learner was paid since its
-    last decision, in the steps of others too; what a match pays before its first decision comes with the first step, and the
-    end of a match, whoever brings it about, with its last one. A match in which it decides nothing is skipped.
+    ``float32[size]`` in [0, 1], or another form: the ``observation`` of the PettingZoo environment. ``info`` has the
+    ``action_mask`` (bool[actions], what is legal; all False after the match) and ``seat`` (the learner's). A reward is all that
+    the learner was paid since its last decision, in the steps of others too; what a match pays before its first decision comes
+    with the first step, and the end of a match, whoever brings it about, with its last one. A match in which it decides nothing
+    is skipped.
 
     The seed of ``reset`` is a match seed as everywhere in this package, and decides the learner's seat and the opponent that is
     drawn from a pool as well. Without a seed the match that follows is played.
@@ -78,6 +79,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         options: The rules: a mapping or an options object.
         reward: ``points``, ``relative`` or ``outcome``.
         seats_encoded: Seats that observations and actions are numbered for; by default the players.
+        observation: The form of observations: ``flat``, ``dict``, ``history`` or ``tokens`` (:mod:`mitch_env.encoders`).
         render_mode: None, ``ansi``, ``human`` or ``rgb_array``: the table as the learner's seat sees it.
         **changes: Options by name.
 
@@ -98,6 +100,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         options: Any = None,
         reward: str = "points",
         seats_encoded: int | None = None,
+        observation: str = "flat",
         render_mode: str | None = None,
         **changes: Any,
     ) -> None:
@@ -114,15 +117,16 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
             options=options,
             reward=reward,
             seats_encoded=seats_encoded,
+            observation=observation,
             changes=changes,
         )
         self._is_playing = False
         self._spec: Any = None
         batch = self._tables.batch
-        self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (batch.observation.shape[1],), np.float32)
+        self.observation_space = batch.encoder.space
         self.action_space = LegalActions(batch.n_actions, self.action_masks)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """A new match, up to the learner's first decision.
 
         Args:
@@ -135,9 +139,9 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         self._tables.reset(None if seed is None else np.array([seed], np.uint64), self.np_random)
         if self.render_mode == "human":
             self.render()
-        return self._tables.batch.observation[0].copy(), self._info()
+        return self._tables.batch.encoder.copied(0), self._info()
 
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """The learner plays ``action``, then the others until it must decide again or the match is over.
 
         Raises:
@@ -149,8 +153,8 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         self._is_playing = not (terminated or truncated)
         if self.render_mode == "human":
             self.render()
-        observation = tables.batch.observation if self._is_playing else tables.final_observation
-        return observation[0].copy(), float(tables.reward[0]), terminated, truncated, self._info()
+        encoder = tables.batch.encoder if self._is_playing else tables.final
+        return encoder.copied(0), float(tables.reward[0]), terminated, truncated, self._info()
 
     def action_masks(self) -> np.ndarray:
         """bool[actions], what the learner may do; all False before the first match and after each."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 
 from .aec import RENDER_MODES
 from .chance import checked_seed, match_seeds
@@ -39,7 +40,7 @@ class LegalActionRows(gymnasium.spaces.MultiDiscrete):
         return gymnasium.spaces.MultiDiscrete, (self.nvec, np.int64, self._np_random)
 
 
-class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+class SingleAgentVectorEnv(VectorEnv[Any, np.ndarray, np.ndarray]):
     """``num_envs`` tables of :class:`~mitch_env.single_agent.SingleAgentEnv`, stepped in one call.
 
     Each row is what that environment is, with the same matches for the same match seeds. A finished match is followed by the
@@ -56,6 +57,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         options: The rules: a mapping, an options object, or a sequence with one for each table.
         reward: ``points``, ``relative`` or ``outcome``.
         seats_encoded: Seats that observations and actions are numbered for; by default the most players of any table.
+        observation: The form of observations: ``flat``, ``dict``, ``history`` or ``tokens`` (:mod:`mitch_env.encoders`).
         render_mode: None, ``ansi``, ``human`` or ``rgb_array``.
         threads: How many threads share the work of one step.
         **changes: Options by name.
@@ -82,6 +84,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         options: Any = None,
         reward: str = "points",
         seats_encoded: int | None = None,
+        observation: str = "flat",
         render_mode: str | None = None,
         threads: int = 1,
         **changes: Any,
@@ -100,20 +103,21 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             options=options,
             reward=reward,
             seats_encoded=seats_encoded,
+            observation=observation,
             threads=threads,
             changes=changes,
         )
         self._spec: Any = None
         self.num_envs = len(self._tables)
-        size, n_actions = self._tables.batch.observation.shape[1], self._tables.batch.n_actions
-        self.single_observation_space = gymnasium.spaces.Box(0.0, 1.0, (size,), np.float32)
-        self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (self.num_envs, size), np.float32)
+        n_actions = self._tables.batch.n_actions
+        self.single_observation_space = self._tables.batch.encoder.space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.single_action_space = gymnasium.spaces.Discrete(n_actions)
         self.action_space = LegalActionRows(self.num_envs, n_actions, self.action_masks)
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """New matches at all tables.
 
         Args:
@@ -134,9 +138,9 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 self.np_random = np.random.default_rng(seeds)
         self._tables.reset(seeds, self.np_random)
         self._show()
-        return self._tables.batch.observation.copy(), self._infos()
+        return self._tables.batch.encoder.copied(), self._infos()
 
-    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Plays an action for the learner of each table, then the others until every learner must decide again.
 
         Raises:
@@ -151,7 +155,8 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         is_over = tables.terminated | tables.truncated
         if is_over.any():
             infos |= self._final(is_over)
-        return tables.batch.observation.copy(), tables.reward.copy(), tables.terminated.copy(), tables.truncated.copy(), infos
+        observation = tables.batch.encoder.copied()
+        return observation, tables.reward.copy(), tables.terminated.copy(), tables.truncated.copy(), infos
 
     @property
     def spec(self) -> Any:
@@ -194,7 +199,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         tables = self._tables
         final_obs = np.full(self.num_envs, None, object)
         for row in np.flatnonzero(is_over):
-            final_obs[row] = tables.final_observation[row].copy()
+            final_obs[row] = tables.final.copied(row)
         masks, seats = np.zeros_like(tables.batch.mask), np.where(is_over, tables.final_seat, 0)
         final_info = self._by_name(masks, seats, is_over)
         return {"final_obs": final_obs, "_final_obs": is_over.copy(), "final_info": final_info, "_final_info": is_over.copy()}

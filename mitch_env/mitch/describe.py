@@ -10,8 +10,8 @@ from ..events import recent_events, split_event
 from ..game import NOBODY, PHASE_DEAL, PHASE_OVER, Table
 from ..rewards import is_winner
 from .actions import DRAW, N_ACTIONS, legal_actions
+from .events import ACE_LAID, CLOCK_UP, DEALT, DISCARDED, LAID, PLAYOFF_DEALT, TOOK
 from .options import ACE_HAND, JOKER, LONGEST
-from .rules import ACE_LAID, CLOCK_UP, DEALT, DISCARDED, LAID, PLAYOFF_DEALT, TOOK
 from .scoring import column_worth, leader, score_suits
 from .state import ACES, JOKER_CARD, N_RANKS, column, is_closed
 from .text import RANKS, action_name, card_name, cards_of

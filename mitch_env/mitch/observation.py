@@ -92,6 +92,18 @@ def state_layout(seats: int) -> Layout:
     return Layout(VERSION, (*STATE_BLOCKS, view), seats)
 
 
+def most_tokens(seats: int) -> int:
+    """The most entries that can differ from 0 at once."""
+    most_held = N_CARDS // 2 + 1  # two players share the pack, and one has drawn
+    places = N_CARDS  # each card is in one place: hand, discards, unseen, clock_aces or one tableau
+    of_hand = 2 * most_held  # layable, skips
+    of_columns = seats * 3 * _N_SUITS + _N_SUITS  # bottom, length and reach of each; one leads in each suit
+    of_seats = 4 * seats + 2  # hand_size, total, taking_part, waited; one has the turn, one has dealt
+    of_deal = 2 + 1 + 1 + 2 + 1 + 3  # top_discard, clock_seen, clock_left, stock, phase, match
+    of_options = 1 + 1 + 1 + 9 + 3  # players, clock, clock_cards, rules, sizes
+    return places + of_hand + of_columns + of_seats + of_deal + of_options
+
+
 @rule
 def observe(s: Table, seat: int, out: np.ndarray) -> None:
     """Writes what ``seat`` sees to ``out``, float32[layout.size], every entry."""

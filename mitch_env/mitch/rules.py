@@ -14,6 +14,7 @@ from ..game import NOBODY, PHASE_DEAL, Table
 from ..jit import lowest_bit, popcount, rule
 from ..rewards import clear_rewards
 from .actions import DISCARD, TAKE, can_take, is_ace_move
+from .events import ACE_LAID, CLOCK_UP, DEALT, DISCARDED, LAID, PLAYOFF_DEALT, TOOK
 from .options import ACE_DECK, ACE_HAND, ACE_STOCK, JOKER
 from .scoring import finish_deal, next_taking_part
 from .state import (
@@ -30,10 +31,6 @@ from .state import (
     pack,
     unseen,
 )
-
-#: Kinds of public events (events.py); the detail is a card, for DEALT and PLAYOFF_DEALT the number
-#: of the deal or play-off modulo 256.
-DEALT, LAID, DISCARDED, TOOK, ACE_LAID, CLOCK_UP, PLAYOFF_DEALT = range(7)
 
 
 @rule

@@ -64,11 +64,11 @@ def relabel(s: Table, code: int, out: Table) -> None:
         out.tableau[seat] = renamed_set(s.tableau[seat], code)
     out.clock_up = renamed_set(s.clock_up, code)
     for i in range(s.pile_size):
-        out.pile[i] = _renamed_card(int(s.pile[i]), code)
+        out.pile[i] = renamed_card(int(s.pile[i]), code)
 
 
 @rule
-def _renamed_card(card: int, code: int) -> int:
+def renamed_card(card: int, code: int) -> int:
     return N_RANKS * (code >> 2 * (card // N_RANKS) & 3) + card % N_RANKS
 
 
@@ -77,7 +77,7 @@ def rename_action(code: int, action: int) -> int:
     """An action with its card renamed; numbers that are no such action stay as they are."""
     if action < 0 or action >= DRAW:
         return action
-    return action - action % N_CARDS + _renamed_card(action % N_CARDS, code)
+    return action - action % N_CARDS + renamed_card(action % N_CARDS, code)
 
 
 @rule

@@ -78,6 +78,16 @@ def state_layout(seats: int) -> Layout:
     return Layout(VERSION, (*STATE_BLOCKS, view), seats)
 
 
+def most_tokens(seats: int) -> int:
+    """The most entries that can differ from 0 at once."""
+    of_cards = N_KINDS + 1 + 2 * N_KINDS + seats * N_KINDS  # playable, drawn, discards and unseen, known
+    of_center = 1 + 1 + 1 + 1 + 2  # suit, top, action, action_suit, center
+    of_seats = 2 * seats + 2 + seats + 1  # hand_size; mitchell stands, one is the target; total; one has the turn
+    of_round = 1 + 2 + 5  # decision, stock, round
+    of_options = 1 + 3 + 4 + N_KINDS  # players, rules, sizes, deck
+    return of_cards + of_center + of_seats + of_round + of_options
+
+
 @rule
 def observe(s: Table, seat: int, out: np.ndarray) -> None:
     """Writes what ``seat`` sees to ``out``, float32[layout.size], every entry."""

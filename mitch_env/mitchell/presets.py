@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..game import Game, Rules
-from . import actions, cards, describe, draw, observation, options, redeal, rules, state, symmetry, text
+from . import actions, cards, describe, draw, events, observation, options, redeal, rules, state, symmetry, text
 
 RULES = Rules(
     name="mitchell",
@@ -21,6 +21,10 @@ RULES = Rules(
     redeal_hidden=redeal.redeal_hidden,
     layout=observation.layout,
     state_layout=observation.state_layout,
+    most_tokens=observation.most_tokens,
+    write_event=events.write_event,
+    event_columns=events.columns,
+    event_kinds=events.KINDS,
     action_labels=text.action_labels,
     action_name=text.action_name,
     parse_action=text.parse_action,
