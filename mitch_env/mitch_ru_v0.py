@@ -59,6 +59,7 @@ It is registered with PettingZoo as `mitch_env/mitch_ru-v0`, and with Gymnasium,
 | --- | --- | --- | --- |
 | `reward` | `points`, `relative`, `outcome` | `points` | what is paid, see Rewards |
 | `seats_encoded` | players to 5 | players | how many seats observations and actions are numbered for |
+| `observation` | `flat`, `dict`, `history`, `tokens` | `flat` | the form of observations, see Observation space |
 | `render_mode` | `ansi`, `human`, `rgb_array` | - | text, text that is printed, or a picture |
 | `render_seat` | 0 to players - 1 | - | whose hand is shown; by default that of the seat that is to act |
 
@@ -109,6 +110,36 @@ The `action_mask` of an observation is int8[106]: 1 for what is legal, all 0 for
 | `clock_cards` | 4 | 528 to 531 | option clock_cards: 1 to 4 |
 | `rules` | 9 | 532 to 540 | options: column_step is next_lower; must_place; take_discard; closer_plays; scoring is longest; lost_column_penalty; tie_break is low; shortest_double; waiting_penalty |
 | `sizes` | 3 | 541 to 543 | options: hand_size / 52; suits / 4; ranks / 13 |
+
+### Forms
+
+`observation=` chooses what stands under `observation`; all else stays as it is.
+
+| form | content |
+| --- | --- |
+| `flat` | float32[544]: the blocks above, one after another |
+| `dict` | the same blocks by name: float32[entries], or float32[3, entries] for those by seat |
+| `history` | `flat`, and `events`: int32[32, 4], the last public events, oldest first, after rows of 0 |
+| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[185, 3]: its block (1 is `hand`; 0: no token), seat and entry in the block; `values`, float32[185]: what stands there |
+
+### Events
+
+| column | values | meaning |
+| --- | --- | --- |
+| `event` | 0 to 7 | what happened; 0: nothing yet |
+| `seat` | 0 to 2 | who did it, clockwise from the observer |
+| `card` | 0 to 53 | 1 + the card, suit x 13 + rank; 53: a joker; 0: none |
+| `number` | 0 to 255 | for a deal or play-off its number, modulo 256 |
+
+| event | who |
+| --- | --- |
+| 1 | deals |
+| 2 | lays a card |
+| 3 | discards a card |
+| 4 | takes the top discard into the own column |
+| 5 | lays an ace on the ace pile |
+| 6 | turns up a clock card |
+| 7 | deals a play-off |
 
 ## Rewards
 

@@ -50,6 +50,7 @@ The default deck: for each suit 6 investigations without a function and 2 with e
 | --- | --- | --- | --- |
 | `reward` | `points`, `relative`, `outcome` | `points` | what is paid, see Rewards |
 | `seats_encoded` | players to 8 | players | how many seats observations and actions are numbered for |
+| `observation` | `flat`, `dict`, `history`, `tokens` | `flat` | the form of observations, see Observation space |
 | `render_mode` | `ansi`, `human`, `rgb_array` | - | text, text that is printed, or a picture |
 | `render_seat` | 0 to players - 1 | - | whose hand is shown; by default that of the seat that is to act |
 
@@ -101,6 +102,41 @@ a reaction nothing changes in it, and `turn` is who plays the action.
 | `rules` | 3 | 280 to 282 | options: unplayed is penalty; release_wins; ask_everyone |
 | `sizes` | 4 | 283 to 286 | hand_size h as h / (7 + h); whether a target_score is set; it as t / (1000 + t); cards in the deck / 255 |
 | `deck` | 26 | 287 to 312 | option deck: n cards as n / (6 + n) |
+
+### Forms
+
+`observation=` chooses what stands under `observation`; all else stays as it is.
+
+| form | content |
+| --- | --- |
+| `flat` | float32[313]: the blocks above, one after another |
+| `dict` | the same blocks by name: float32[entries], or float32[4, entries] for those by seat |
+| `history` | `flat`, and `events`: int32[32, 6], the last public events, oldest first, after rows of 0 |
+| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[246, 3]: its block (1 is `playable`; 0: no token), seat and entry in the block; `values`, float32[246]: what stands there |
+
+### Events
+
+| column | values | meaning |
+| --- | --- | --- |
+| `event` | 0 to 10 | what happened; 0: nothing yet |
+| `seat` | 0 to 3 | who did it, clockwise from the observer |
+| `card` | 0 to 26 | 1 + the kind of the card that is played; 0: none |
+| `suit` | 0 to 5 | 1 + the suit that a change names; 0: none |
+| `target` | 0 to 5 | 1: the center; 2 + the seat that a card is aimed at, clockwise from the observer |
+| `number` | 0 to 255 | cards drawn; for a round its number, modulo 256 |
+
+| event | who |
+| --- | --- |
+| 1 | deals |
+| 2 | plays a card on the own turn |
+| 3 | reacts |
+| 4 | draws |
+| 5 | has played nothing in this turn |
+| 6 | shuffles the discards |
+| 7 | wins the round |
+| 8 | is caught by Mitchell |
+| 9 | ends the round without points: nobody can play or draw |
+| 10 | ends the match: there were too many turns |
 
 ## Rewards
 

@@ -28,6 +28,7 @@ from agents.policy import VERSION as POLICY_VERSION
 from agents.policy import PolicyCard
 from mitch_env import Batch, Game, OptionsError, TableEnv, get_game, records
 from mitch_env.aec import RENDER_MODES
+from mitch_env.encoders import OBSERVATIONS, Encoder
 from mitch_env.mitch.options import MitchOptions
 from mitch_env.rewards import REWARDS
 
@@ -147,6 +148,55 @@ def test_the_observation_of_a_card_is_the_layout(name: str, update_golden: bool)
     assert f"float32[{layout.size}] for {layout.seats} seats, in [0, 1]; version {layout.version}." in section
 
 
+def forms_of(name: str) -> str:
+    """The table of the forms of observation."""
+    game = get_game(name)
+    seats = game.defaults.players
+    shape = {form: Encoder(form, game, seats, 1).space for form in OBSERVATIONS}
+    events, tokens = shape["history"]["events"].shape, shape["tokens"]["tokens"].shape
+    size = shape["flat"].shape[0]
+    rows = [
+        "| form | content |",
+        "| --- | --- |",
+        f"| `flat` | float32[{size}]: the blocks above, one after another |",
+        f"| `dict` | the same blocks by name: float32[entries], or float32[{seats}, entries] for those by seat |",
+        f"| `history` | `flat`, and `events`: int32[{events[0]}, {events[1]}], the last public events, oldest first, after rows of 0 |",
+        f"| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[{tokens[0]}, {tokens[1]}]: its block (1 is `{shape_first(name)}`; "
+        f"0: no token), seat and entry in the block; `values`, float32[{tokens[0]}]: what stands there |",
+    ]
+    return "\n".join(rows)
+
+
+def shape_first(name: str) -> str:
+    """The block with the number 1."""
+    game = get_game(name)
+    return game.rules.layout(game.defaults.players).blocks[0].name
+
+
+def events_of(name: str) -> str:
+    """The tables of the columns and kinds of events."""
+    game = get_game(name)
+    columns = ["| column | values | meaning |", "| --- | --- | --- |"]
+    columns += [f"| `{one.name}` | 0 to {one.most} | {one.meaning} |" for one in game.rules.event_columns(game.defaults.players)]
+    kinds = ["| event | who |", "| --- | --- |"]
+    kinds += [f"| {number} | {words} |" for number, words in enumerate(game.rules.event_kinds, 1)]
+    return "\n".join(columns) + "\n\n" + "\n".join(kinds)
+
+
+@pytest.mark.parametrize("name", mitch_env.GAMES)
+def test_the_forms_and_events_of_a_card_are_those_of_the_encoders(name: str, update_golden: bool) -> None:
+    if update_golden:
+        path = Path(module_of(name).__file__)
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"\| form \| content \|.*?\n\n", lambda _: forms_of(name) + "\n\n", text, count=1, flags=re.DOTALL)
+        text = re.sub(r"\| column \| values .*?(?=\n\n## )", lambda _: events_of(name), text, count=1, flags=re.DOTALL)
+        path.write_text(text, encoding="utf-8")
+        return
+    card = card_of(name)
+    assert forms_of(name) in section_of(card, "Forms"), "run pytest tests/test_cards.py --update-golden"
+    assert events_of(name) in section_of(card, "Events"), "run pytest tests/test_cards.py --update-golden"
+
+
 @pytest.mark.parametrize("name", mitch_env.GAMES)
 def test_the_settings_of_a_card_are_those_of_the_environment(name: str) -> None:
     table = table_with(card_of(name), "setting", "values", "default", "meaning")
@@ -155,7 +205,7 @@ def test_the_settings_of_a_card_are_those_of_the_environment(name: str) -> None:
     assert table.column("setting") == list(settings)
     for setting, values, default, _ in table.rows:
         words = tuple(re.findall(r"`(\w+)`", values))
-        assert words == {"`reward`": REWARDS, "`render_mode`": RENDER_MODES}.get(setting, ())
+        assert words == {"`reward`": REWARDS, "`observation`": OBSERVATIONS, "`render_mode`": RENDER_MODES}.get(setting, ())
         written = {"-": None, "players": None}.get(default, default.strip("`"))
         assert written == settings[setting.strip("`")]
     most = get_game(name).rules.max_seats
