@@ -12,10 +12,10 @@ import gymnasium
 import numpy as np
 from pettingzoo import AECEnv
 
-from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, next_seed, stream
+from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, stream
 from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
-from .game import NOBODY, PHASE_DEAL, Game, Table, legal_moves
+from .game import NOBODY, Game, Table, legal_moves
 from .jit import kernel_view
 from .kernels import AT_DEAL, ILLEGAL, kernels_of
 from .layout import Layout
@@ -124,8 +124,10 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def _take_kernels(self) -> None:
         self._raw = kernel_view(self._tables)
         self._kernels = kernels_of(self.game.rules)
-        self._step_one = self._kernels.step_one
+        self._step_and_view = self._kernels.step_and_view
         self._view_one = self._kernels.view_one
+        #: What ``step`` has written for the seat that must answer now, until it is handed out.
+        self._written: tuple[np.ndarray, np.ndarray] | None = None
 
     # --- The AEC interface.
 
@@ -145,14 +147,15 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
                 (from fresh entropy the first time).
             options: Ignored; the rules are fixed when the environment is made.
         """
-        table = self._tables[0]
         if seed is not None:
-            table.seed = np.uint64(checked_seed(seed))
-        elif self._has_seed:
-            table.seed = next_seed(np.uint64(table.seed))
+            self._raw["seed"] = checked_seed(seed)
+        if seed is not None or not self._has_seed:
+            self._kernels.start_one(self._raw)
+        else:
+            self._kernels.follow_one(self._raw)
         self._has_seed = True
+        self._written = None
         self._log = []
-        self._kernels.start_one(self._raw)
         agents = self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(agents, 0.0)
@@ -179,12 +182,16 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             number = operator.index(action)  # type: ignore[arg-type]
         except TypeError:
             raise IllegalActionError(self._refusal(repr(action))) from None
-        actor = self._step_one(self._raw, number) if -1 << 63 <= number < 1 << 63 else ILLEGAL
+        if not -1 << 63 <= number < 1 << 63:
+            raise IllegalActionError(self._refusal(number))
+        written = np.empty(self._size, np.float32), np.empty(self._n_actions, np.int8)
+        actor = self._step_and_view(self._raw, number, *written)
         if actor == ILLEGAL:
             raise IllegalActionError(self._refusal(number))
         if self._log is not None:
             self._log[-1].actions.append(number)
         self._cumulative_rewards[agent] = 0.0
+        self._written = written if actor >= 0 else None
         if actor >= 0:
             if not self._rewards_are_zero:
                 self._clear_rewards()
@@ -210,15 +217,18 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What a seat sees, at any time, in fresh arrays."""
-        observation = np.empty(self._size, np.float32)
-        mask = np.empty(self._n_actions, np.int8)
-        seat = self._seat_of[agent]
-        self._view_one(self._raw, seat, observation, mask)
+        written = self._written
+        if written is not None and agent == self.agent_selection:
+            self._written = None
+            observation, mask = written
+        else:
+            observation, mask = np.empty(self._size, np.float32), np.empty(self._n_actions, np.int8)
+            self._view_one(self._raw, self._seat_of[agent], observation, mask)
         if self._is_flat:
             return {"observation": observation, "action_mask": mask}
         encoder = self._encoder
         encoder.flat[0] = observation
-        encoder.write(self._raw, _FIRST, 0, 1, np.array([seat], np.int8), _OWN_NAMES)
+        encoder.write(self._raw, _FIRST, 0, 1, np.array([self._seat_of[agent]], np.int8), _OWN_NAMES)
         return {"observation": encoder.copied(0), "action_mask": mask}
 
     def state(self) -> np.ndarray:
@@ -256,22 +266,20 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def _deal(self) -> bool:
         """Deals until somebody must decide; False if the match is over."""
-        table = self._tables[0]
-        while table.phase == PHASE_DEAL:
+        actor = AT_DEAL
+        while actor == AT_DEAL:
             self._kernels.shuffle_one(self._raw)
             if self._log is not None:
-                self._log.append(DealLog(self._tables.copy(), []))
-            self._kernels.open_one(self._raw)
-        if table.actor == NOBODY:
+                self._log.append(DealLog(self._raw.copy(), []))
+            actor = self._kernels.open_one(self._raw)
+        if actor < 0:
             return False
-        self.agent_selection = self.possible_agents[table.actor]
+        self.agent_selection = self.possible_agents[actor]
         return True
 
     def _pay(self) -> None:
         """Hands out what the table has paid since the last decision."""
-        reward = self._tables[0].reward
-        for seat, agent in enumerate(self.possible_agents):
-            self.rewards[agent] = float(reward[seat])
+        self.rewards.update(zip(self.possible_agents, self._raw["reward"][0].tolist(), strict=False))
         self._rewards_are_zero = False
         self._accumulate_rewards()
 
@@ -282,9 +290,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def _end(self) -> None:
         """All agents terminate, or are truncated, together."""
-        ends = self.truncations if self._tables[0].truncated else self.terminations
-        for agent in self.agents:
-            ends[agent] = True
+        ends = self.truncations if self._raw["truncated"][0] else self.terminations
+        ends.update(dict.fromkeys(self.agents, True))
         self.agent_selection = self.agents[0]
 
     def _refusal(self, action: Any) -> str:
@@ -300,6 +307,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     @property
     def table(self) -> Table:
         """The table itself (an ``np.record``): everything, hidden cards included."""
+        self._written = None  # whoever has the table may change it
         return self._tables[0]
 
     def legal_moves(self) -> list[str]:
@@ -359,6 +367,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             if not np.array_equal(snapshot.table[0][field], value):
                 raise ValueError(f"the snapshot was played by other rules: {field} is {snapshot.table[0][field]}, here {value}")
         self._tables[0] = snapshot.table[0]
+        self._written = None
         self.table.stop_at_deal = 1
         self.table.reward_kind = REWARDS.index(self.reward)
         self._log = None if snapshot.log is None else [deal.copy() for deal in snapshot.log]
@@ -404,7 +413,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def __getstate__(self) -> dict[str, Any]:
         import copy
 
-        compiled = ("_raw", "_kernels", "_step_one", "_view_one")
+        compiled = ("_raw", "_kernels", "_step_and_view", "_view_one", "_written")
         shared = ("game", "options", "_observation_space", "_action_space", "observation_spaces", "action_spaces")
         state = {name: value for name, value in self.__dict__.items() if name not in compiled}
         return {name: value if name in shared else copy.deepcopy(value) for name, value in state.items()}

@@ -97,13 +97,20 @@ def _lowest_bit(x: Any) -> Any:
     return lambda x: _cttz(np.uint64(x))  # type: ignore[call-arg]
 
 
+_DTYPES: dict[np.dtype, np.dtype] = {}
+
+
 def kernel_view(tables: np.ndarray) -> np.ndarray:
     """The same tables as kernels take them.
 
     A plain structured array is passed on several times faster than a ``np.recarray``; with ``NUMBA_DISABLE_JIT=1``
-    kernels are Python and need the attributes of the latter.
+    kernels are Python and need the attributes of the latter. All views of one kind of table have the very same dtype object:
+    numba knows a type at once by its object, and compares an equal one field by field at each call.
     """
-    return tables.view(np.recarray if config.DISABLE_JIT else np.ndarray)
+    if config.DISABLE_JIT:
+        return tables.view(np.recarray)
+    plain = tables.view(np.ndarray)
+    return plain.view(_DTYPES.setdefault(plain.dtype, plain.dtype))
 
 
 @functools.cache

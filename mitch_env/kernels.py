@@ -51,6 +51,26 @@ class Kernels:
         return kernel(step_one, types.int64(self._tables, types.int64), f"{self.rules.name} step")
 
     @functools.cached_property
+    def step_and_view(self) -> Any:
+        """``(tables, action, observation, mask) -> actor``: ``step_one``; if somebody must answer, what that seat sees."""
+        apply_action, is_legal = self.rules.apply_action, self.rules.is_legal
+        observe, legal_actions = self.rules.observe, self.rules.legal_actions
+
+        def step_and_view(tables: Any, action: int, observation: Any, mask: Any) -> int:
+            s = tables[0]
+            if not is_legal(s, action):
+                return ILLEGAL
+            apply_action(s, action)
+            if s.actor < 0:
+                return AT_END if s.phase == PHASE_OVER else AT_DEAL
+            observe(s, s.actor, observation)
+            legal_actions(s, mask)
+            return int(s.actor)
+
+        signature = types.int64(self._tables, types.int64, types.float32[::1], types.int8[::1])
+        return kernel(step_and_view, signature, f"{self.rules.name} step and view")
+
+    @functools.cached_property
     def start_one(self) -> Any:
         """``(tables)``: a new match from the seed of ``tables[0]``, before its first deal."""
         start_match = self.rules.start_match
@@ -59,6 +79,18 @@ class Kernels:
             start_match(tables[0])
 
         return kernel(start_one, types.void(self._tables), f"{self.rules.name} match")
+
+    @functools.cached_property
+    def follow_one(self) -> Any:
+        """``(tables)``: the match that follows at ``tables[0]``, before its first deal."""
+        start_match = self.rules.start_match
+
+        def follow_one(tables: Any) -> None:
+            s = tables[0]
+            s.seed = next_seed(s.seed)
+            start_match(s)
+
+        return kernel(follow_one, types.void(self._tables), f"{self.rules.name} next match")
 
     @functools.cached_property
     def shuffle_one(self) -> Any:
@@ -72,13 +104,17 @@ class Kernels:
 
     @functools.cached_property
     def open_one(self) -> Any:
-        """``(tables)``: from a fresh deal to the first decision of ``tables[0]``."""
+        """``(tables) -> actor``: from a fresh deal to the first decision of ``tables[0]``; or ``AT_DEAL``, ``AT_END``."""
         open_deal = self.rules.open_deal
 
-        def open_one(tables: Any) -> None:
-            open_deal(tables[0])
+        def open_one(tables: Any) -> int:
+            s = tables[0]
+            open_deal(s)
+            if s.actor < 0:
+                return AT_END if s.phase == PHASE_OVER else AT_DEAL
+            return int(s.actor)
 
-        return kernel(open_one, types.void(self._tables), f"{self.rules.name} deal")
+        return kernel(open_one, types.int64(self._tables), f"{self.rules.name} deal")
 
     @functools.cached_property
     def view_one(self) -> Any:

@@ -16,7 +16,7 @@ class DealLog:
         actions: All decisions since.
     """
 
-    table: np.recarray
+    table: np.ndarray
     actions: list[int] = field(default_factory=list)
 
     def copy(self) -> DealLog:

@@ -80,14 +80,14 @@ def record_of(
     for deal in log:
         table, entry = _record_deal(game, deal, legal)
         deals.append(entry)
-    is_rekeyed = len({int(deal.table[0].seed) for deal in log}) > 1
+    is_rekeyed = len({int(deal.table["seed"][0]) for deal in log}) > 1
     is_over = table.phase == PHASE_OVER
     return {
         "format": FORMAT,
         "version": VERSION,
         "game": game.name,
         "options": options.as_dict(),
-        "seed": None if is_rekeyed else int(log[0].table[0].seed),
+        "seed": None if is_rekeyed else int(log[0].table["seed"][0]),
         "agents": names,
         "deals": deals,
         "totals": [int(table.totals[seat]) for seat in range(players)],
@@ -110,7 +110,7 @@ def deal_scores(table: Table) -> list[int] | None:
 
 def _record_deal(game: Game, deal: DealLog, legal: bool) -> tuple[Table, dict[str, Any]]:
     rules, kernels = game.rules, kernels_of(game.rules)
-    tables = deal.table.copy()
+    tables = deal.table.copy().view(np.recarray)
     raw, table = kernel_view(tables), tables[0]
     entry = {"dealer": int(table.dealer), "seats": rules.taking_part(table), **rules.deal_words(table)}
     moves: list[dict[str, Any]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..expand import expand
-from ..game import Table
+from ..game import NOBODY, Table
 from ..jit import lowest_bit, popcount, rule
 from ..layout import Block, Layout
 from .actions import layable
@@ -25,14 +25,20 @@ from .state import (
     SUIT_BITS,
     Cards,
     bit,
-    column,
     fits,
+    following,
     is_closed,
     pile_set,
     unseen,
 )
 
 _N_SUITS = 4
+#: n / 13 and n / 12: a table is read faster than a division is done.
+_THIRTEENTHS = np.array([n / N_RANKS for n in range(N_RANKS + 1)], np.float32)
+_BOTTOMS = np.array([*((rank + 1) / N_RANKS for rank in range(N_RANKS)), 0.0], np.float32)
+#: No column: as if its bottom card were beyond the highest rank.
+_BEYOND = bit(N_RANKS)
+_TWELFTHS = np.array([n / 12 for n in range(N_RANKS)], np.float32)
 
 BLOCKS = (
     Block("hand", N_CARDS, "cards of the own hand"),
@@ -108,64 +114,78 @@ def most_tokens(seats: int) -> int:
 def observe(s: Table, seat: int, out: np.ndarray) -> None:
     """Writes what ``seat`` sees to ``out``, float32[layout.size], every entry."""
     hidden = unseen(s, seat)
-    k = _write_cards(s, seat, hidden, out)
-    for i in range(k, out.shape[0]):
-        out[i] = 0.0
     n = int(s.seats_encoded)
+    k = _write_cards(s, seat, hidden, out)
+    other = int(seat)
+    for r in range(n):
+        k = expand(s.tableau[other] if r < s.players else NO_CARDS, out, k, N_CARDS)
+        other = following(s, other)
+    rest = out[k:]
+    for i in range(rest.shape[0]):
+        rest[i] = 0.0
+    _write_columns(s, seat, hidden, out, k)
+    k += 4 * _N_SUITS * n
+    other = int(seat)
     for r in range(s.players):
-        other = (seat + r) % s.players
-        expand(s.tableau[other], out, k + N_CARDS * r, N_CARDS)
-        _write_columns(s, other, hidden, out, k + n * N_CARDS + _N_SUITS * r, n * _N_SUITS)
-        _write_seat(s, other, out, k + n * (N_CARDS + 4 * _N_SUITS) + r, n)
-    k += n * (N_CARDS + 4 * _N_SUITS + 6)
-    k = _write_deal(s, out, k)
+        _write_seat(s, other, out, k + r, n)
+        other = following(s, other)
+    k = _write_deal(s, out, k + 6 * n)
     _write_options(s, out, k)
 
 
 @rule
 def _write_cards(s: Table, seat: int, hidden: Cards, out: np.ndarray) -> int:
+    can_lay = layable(s, seat)
     k = expand(s.hand[seat], out, 0, N_CARDS)
-    k = expand(layable(s, seat), out, k, N_CARDS)
+    k = expand(can_lay, out, k, N_CARDS)
     k = expand(pile_set(s), out, k, N_CARDS)
     k = expand(hidden, out, k, N_CARDS)
-    for i in range(k, k + N_RANKS + _N_SUITS + N_CARDS):
-        out[i] = 0.0
+    rest = out[k : k + N_RANKS + _N_SUITS + N_CARDS]
+    for i in range(rest.shape[0]):
+        rest[i] = 0.0
     if s.pile_size > 0:
         top = int(s.pile[s.pile_size - 1])
-        out[k + top % N_RANKS] = 1.0
-        out[k + N_RANKS + top // N_RANKS] = 1.0
+        rest[top % N_RANKS] = 1.0
+        rest[N_RANKS + top // N_RANKS] = 1.0
     k += N_RANKS + _N_SUITS
-    _write_skips(s, seat, hidden, out, k)
+    _write_skips(s, seat, can_lay, hidden, out, k)
     k += N_CARDS
     for suit in range(_N_SUITS):
-        out[k + suit] = np.float32(s.clock_up >> np.uint64(N_RANKS * suit) & np.uint64(1))
+        out[k + suit] = np.float32(s.clock_up >> np.uint64(N_RANKS * suit) & ONE)
     return k + _N_SUITS
 
 
 @rule
-def _write_skips(s: Table, seat: int, hidden: Cards, out: np.ndarray, k: int) -> None:
+def _write_skips(s: Table, seat: int, can_lay: Cards, hidden: Cards, out: np.ndarray, k: int) -> None:
     """What each layable card would shut out of its column for good: cards that fit now and are higher."""
     open_cards = fits(s, seat) & (s.hand[seat] | hidden)
-    cards = layable(s, seat)
-    while cards != NO_CARDS:
-        card = lowest_bit(cards)
-        cards &= cards - ONE
+    while can_lay != NO_CARDS:
+        card = lowest_bit(can_lay)
+        can_lay &= can_lay - ONE
         higher = open_cards >> np.uint64(card + 1) & (bit(N_RANKS - 1 - card % N_RANKS) - ONE)
-        out[k + card] = np.float32(popcount(higher) / 12)
+        out[k + card] = _TWELFTHS[popcount(higher)]
 
 
 @rule
-def _write_columns(s: Table, seat: int, hidden: Cards, out: np.ndarray, k: int, stride: int) -> None:
-    """Bottom, length, reach and lead of the columns of one seat; ``stride`` entries lie between the blocks."""
-    reach = fits(s, seat) & hidden
+def _write_columns(s: Table, seat: int, hidden: Cards, out: np.ndarray, k: int) -> None:
+    """Bottom, length, reach and lead of the columns of all seats."""
+    block = int(s.seats_encoded) * _N_SUITS
+    other = int(seat)
+    for at in range(k, k + _N_SUITS * int(s.players), _N_SUITS):
+        laid = s.tableau[other]
+        reach = fits(s, other) & hidden
+        for suit in range(_N_SUITS):
+            shift = np.uint64(N_RANKS * suit)
+            ranks = laid >> shift & SUIT_BITS
+            out[at + suit] = _BOTTOMS[lowest_bit(ranks | _BEYOND)]
+            out[at + block + suit] = _THIRTEENTHS[popcount(ranks)]
+            out[at + 2 * block + suit] = _THIRTEENTHS[popcount(reach >> shift & SUIT_BITS)]
+        other = following(s, other)
     for suit in range(_N_SUITS):
-        out[k + 2 * stride + suit] = np.float32(popcount(reach >> np.uint64(N_RANKS * suit) & SUIT_BITS) / N_RANKS)
-        ranks = column(s, seat, suit)
-        if ranks != NO_CARDS:
-            out[k + suit] = np.float32((lowest_bit(ranks) + 1) / N_RANKS)
-            out[k + stride + suit] = np.float32(popcount(ranks) / N_RANKS)
-            if leader(s, suit) == seat:
-                out[k + 3 * stride + suit] = 1.0
+        best = leader(s, suit)
+        if best != NOBODY:
+            place = best - int(seat)
+            out[k + 3 * block + _N_SUITS * (place if place >= 0 else place + int(s.players)) + suit] = 1.0
 
 
 @rule

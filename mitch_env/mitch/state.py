@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..game import FIRST_OWN_PHASE, Table, table_dtype
-from ..jit import lowest_bit, rule
+from ..jit import rule
 from .options import ACE_HAND, ANY_LOWER, JOKER, MAX_PLAYERS
 
 N_CARDS = 52
@@ -70,8 +70,15 @@ NO_CARDS = np.uint64(0)
 ONE = np.uint64(1)
 #: The ranks of one suit.
 SUIT_BITS = np.uint64((1 << N_RANKS) - 1)
+#: The lowest rank of each suit.
+LOWEST = np.uint64(sum(1 << N_RANKS * suit for suit in range(4)))
 #: The ace of each suit.
-ACES = np.uint64(sum(1 << 13 * suit for suit in range(4)))
+ACES = LOWEST
+_TWO, _FOUR, _EIGHT = np.uint64(2), np.uint64(4), np.uint64(8)
+#: All cards but the lowest one, two, four, eight of each suit: where a bit that was shifted up so far has come from its suit.
+_NO_LOWEST, _NO_LOWEST_2, _NO_LOWEST_4, _NO_LOWEST_8 = (
+    np.uint64(sum((0x1FFF >> n << n) << N_RANKS * suit for suit in range(4))) for n in (1, 2, 4, 8)
+)
 
 
 @rule
@@ -89,11 +96,7 @@ def column(s: Table, seat: int, suit: int) -> Cards:
 @rule
 def pack(s: Table) -> Cards:
     """All cards of the pack, aces included, jokers not."""
-    ranks = bit(s.ranks) - ONE
-    cards = NO_CARDS
-    for suit in range(s.suits):
-        cards |= ranks << np.uint64(N_RANKS * suit)
-    return cards
+    return (bit(s.ranks) - ONE) * LOWEST & (bit(N_RANKS * s.suits) - ONE)
 
 
 @rule
@@ -126,26 +129,34 @@ def pile_set(s: Table) -> Cards:
 
 
 @rule
+def following(s: Table, seat: int) -> int:
+    """The next seat clockwise."""
+    return 0 if seat + 1 == s.players else seat + 1
+
+
+@rule
 def fits(s: Table, seat: int) -> Cards:
-    """The cards that could be laid at the bottom of the columns of ``seat`` now, whoever holds them."""
-    cards = NO_CARDS
-    markers = bit(lowest_rank(s)) - ONE
-    for suit in range(s.suits):
-        ranks = column(s, seat, suit)
-        if ranks == NO_CARDS:
-            allowed = bit(s.ranks) - ONE
-        elif s.column_step == ANY_LOWER:
-            allowed = bit(lowest_bit(ranks)) - ONE
-        else:
-            allowed = bit(lowest_bit(ranks)) >> ONE
-        cards |= (allowed & ~markers) << np.uint64(N_RANKS * suit)
-    return cards
+    """The cards that could be laid at the bottom of the columns of ``seat`` now, whoever holds them.
+
+    All suits at once: a set is four groups of 13 bits, and no shift may carry a bit into the next group.
+    """
+    laid = s.tableau[seat]
+    at_or_above = laid | laid << ONE & _NO_LOWEST
+    at_or_above |= at_or_above << _TWO & _NO_LOWEST_2
+    at_or_above |= at_or_above << _FOUR & _NO_LOWEST_4
+    at_or_above |= at_or_above << _EIGHT & _NO_LOWEST_8
+    lower = ~at_or_above
+    if s.column_step != ANY_LOWER:
+        bottoms = at_or_above & ~(at_or_above << ONE & _NO_LOWEST)
+        empty = (LOWEST & ~(at_or_above >> np.uint64(N_RANKS - 1))) * SUIT_BITS
+        lower = bottoms >> ONE & ~(LOWEST << np.uint64(N_RANKS - 1)) | empty
+    return lower & pack(s) & ~((bit(lowest_rank(s)) - ONE) * LOWEST)
 
 
 @rule
 def unseen(s: Table, seat: int) -> Cards:
     """The cards of the pack that ``seat`` has not seen where they are: in other hands, in the stock, or unused."""
-    cards = pack(s) & ~s.hand[seat] & ~s.clock_up & ~pile_set(s)
-    for other in range(s.players):
-        cards &= ~s.tableau[other]
-    return cards
+    seen = s.hand[seat] | s.clock_up | pile_set(s)
+    for other in range(MAX_PLAYERS):  # nobody has laid anything at a seat that is not there
+        seen |= s.tableau[other]
+    return pack(s) & ~seen
