@@ -1,0 +1,1 @@
+"""One page for each foreign library, imported only when it is used."""
