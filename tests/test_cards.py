@@ -154,30 +154,27 @@ def forms_of(name: str) -> str:
     seats = game.defaults.players
     shape = {form: Encoder(form, game, seats, 1).space for form in OBSERVATIONS}
     events, tokens = shape["history"]["events"].shape, shape["tokens"]["tokens"].shape
-    size = shape["flat"].shape[0]
+    size, first = shape["flat"].shape[0], game.rules.layout(seats).blocks[0].name
     rows = [
         "| form | content |",
         "| --- | --- |",
         f"| `flat` | float32[{size}]: the blocks above, one after another |",
         f"| `dict` | the same blocks by name: float32[entries], or float32[{seats}, entries] for those by seat |",
-        f"| `history` | `flat`, and `events`: int32[{events[0]}, {events[1]}], the last public events, oldest first, after rows of 0 |",
-        f"| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[{tokens[0]}, {tokens[1]}]: its block (1 is `{shape_first(name)}`; "
-        f"0: no token), seat and entry in the block; `values`, float32[{tokens[0]}]: what stands there |",
+        f"| `history` | `flat`, and `events`: int32[{events[0]}, {events[1]}], "
+        "the last public events, oldest first, after rows of 0 |",
+        f"| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[{tokens[0]}, {tokens[1]}]: "
+        f"its block (1 is `{first}`; 0: no token), seat and entry in the block; "
+        f"`values`, float32[{tokens[0]}]: what stands there |",
     ]
     return "\n".join(rows)
-
-
-def shape_first(name: str) -> str:
-    """The block with the number 1."""
-    game = get_game(name)
-    return game.rules.layout(game.defaults.players).blocks[0].name
 
 
 def events_of(name: str) -> str:
     """The tables of the columns and kinds of events."""
     game = get_game(name)
     columns = ["| column | values | meaning |", "| --- | --- | --- |"]
-    columns += [f"| `{one.name}` | 0 to {one.most} | {one.meaning} |" for one in game.rules.event_columns(game.defaults.players)]
+    written = game.rules.event_columns(game.defaults.players)
+    columns += [f"| `{one.name}` | 0 to {one.most} | {one.meaning} |" for one in written]
     kinds = ["| event | who |", "| --- | --- |"]
     kinds += [f"| {number} | {words} |" for number, words in enumerate(game.rules.event_kinds, 1)]
     return "\n".join(columns) + "\n\n" + "\n".join(kinds)
