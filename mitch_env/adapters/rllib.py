@@ -34,7 +34,7 @@ from ..options import OptionsError
 from ..single_agent import LegalActions
 
 
-class MaskedObservations(BaseWrapper[str, dict[str, np.ndarray], int]):  # type: ignore[misc]
+class MaskedObservations(BaseWrapper[str, dict[str, np.ndarray], int]):
     """RLlib's names: ``{"observations": float32[size], "action_mask": float32[actions]}``."""
 
     def __init__(self, env: Any) -> None:
@@ -59,7 +59,7 @@ def _legal(env: TableEnv, agent: str) -> np.ndarray:
     return env.observe(agent)["action_mask"] > 0
 
 
-class RLlibEnv(PettingZooEnv):  # type: ignore[misc]
+class RLlibEnv(PettingZooEnv):
     """RLlib's own ``PettingZooEnv``: at each step the one seat that must answer has an observation, and all at the end.
 
     A seat is paid what it has earned since it acted last, with its next observation. RLlib forgets what a seat is paid before
@@ -84,7 +84,7 @@ class RLlibEnv(PettingZooEnv):  # type: ignore[misc]
         self.metadata = env.metadata
         self.agents = list(env.possible_agents)  # RLlib has them from a set, in an order that differs from run to run
         self.possible_agents = list(env.possible_agents)
-        n_actions = int(env.action_space("player_0").n)  # type: ignore[attr-defined]
+        n_actions = int(env.action_space("player_0").n)
         for agent in env.possible_agents:
             self.action_spaces[agent] = LegalActions(n_actions, partial(_legal, env, agent))
 
@@ -102,7 +102,7 @@ class RLlibEnv(PettingZooEnv):  # type: ignore[misc]
         return self.env.render()
 
 
-class RandomLegalRLModule(RLModule):  # type: ignore[misc]
+class RandomLegalRLModule(RLModule):
     """An opponent that plays at random what is legal. (RLlib's ``RandomRLModule`` knows nothing of masks.)
 
     It learns nothing: leave it out of ``policies_to_train``.

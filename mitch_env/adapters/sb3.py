@@ -64,7 +64,7 @@ class SB3VecEnv(VecEnv):
     def reset(self) -> Any:
         """New matches at all tables: those of the seeds, if ``seed`` was called since the last ``reset``, or the next ones."""
         seeds = None if None in self._seeds else self._seeds
-        observations, infos = self.envs.reset(seed=seeds)  # type: ignore[arg-type]
+        observations, infos = self.envs.reset(seed=seeds)
         self.reset_infos = self._rows(infos, range(self.num_envs))
         self._reset_seeds()
         self._reset_options()
