@@ -90,7 +90,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             "name": game.env_name,
             "render_modes": list(RENDER_MODES),
             "render_fps": 2,
-            "is_parallelizable": True,
+            "is_parallelizable": False,
         }
         self._tables = game.new_tables(
             [self.options], seeds=match_seeds(None, 1), reward=reward, seats_encoded=seats_encoded, stop_at_deal=True

@@ -56,7 +56,7 @@ def _felt(width: int, height: int) -> Image:
     light = 1.1 - 0.34 * np.minimum(1.0, (x * x + y * y) / 2.0)
     grain = np.random.Generator(np.random.PCG64(0)).normal(0.0, 0.018, (height, width))
     shade = np.clip((light + grain)[:, :, None] * np.array(GREEN, float), 0, 255)
-    return Image.fromarray(shade.astype(np.uint8), "RGB")
+    return Image.fromarray(shade.astype(np.uint8))
 
 
 def felt(width: int, height: int) -> Image:

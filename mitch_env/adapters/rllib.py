@@ -84,7 +84,7 @@ class RLlibEnv(PettingZooEnv):
         self.metadata = env.metadata
         self.agents = list(env.possible_agents)  # RLlib has them from a set, in an order that differs from run to run
         self.possible_agents = list(env.possible_agents)
-        n_actions = int(env.action_space("player_0").n)
+        n_actions = env.game.rules.n_actions(int(env.table.seats_encoded))
         for agent in env.possible_agents:
             self.action_spaces[agent] = LegalActions(n_actions, partial(_legal, env, agent))
 
