@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: Modules that a page may use in an example although a user can do without them.
-EXTRAS = ("torch", "sb3_contrib")
+EXTRAS = ("torch", "sb3_contrib", "torchrl", "pyspiel", "tianshou", "ray", "moviepy")
 
 
 class Block(NamedTuple):
@@ -151,6 +151,9 @@ def check_command(line: str) -> None:
         for word in arguments:
             if word.startswith("tests/"):
                 assert (ROOT / word.partition("::")[0]).exists(), f"{line}: there is no {word}"
+    if program.startswith("examples/"):
+        check_example(program, arguments)
+        return
     if program not in PARSERS:
         assert program in TOOLS or not arguments or all(word.isdigit() for word in arguments), f"{line}: cannot be checked"
         return
@@ -162,6 +165,13 @@ def check_command(line: str) -> None:
         assert (ROOT / known.config).is_file(), f"{line}: there is no {known.config}"
     if getattr(known, "game", None) is not None:
         assert known.game in importlib.import_module("mitch_env").GAMES, f"{line}: there is no game {known.game}"
+
+
+def check_example(program: str, arguments: list[str]) -> None:
+    """An example is there and knows the arguments, by its source: its library need not be installed."""
+    source = (ROOT / program).read_text(encoding="utf-8")
+    for flag in [word for word in arguments if word.startswith("--")]:
+        assert flag in source or f"{flag[2:].replace('-', '_')}:" in source, f"{program} has no {flag}"
 
 
 @pytest.mark.parametrize(("name", "line"), bash_commands())

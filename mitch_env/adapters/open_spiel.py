@@ -33,7 +33,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import pyspiel  # type: ignore[import-not-found]
+import pyspiel
 
 from ..game import NOBODY, PHASE_DEAL, Game
 from ..jit import kernel_view
@@ -45,7 +45,7 @@ from .explicit_chance import Play, Setting
 _MOST = 2**31 - 1  # OpenSpiel counts in 32 bits
 
 
-class CardGame(pyspiel.Game):  # type: ignore[misc]
+class CardGame(pyspiel.Game):
     """A game of ``mitch_env`` with its options; a class for each, since OpenSpiel keeps what makes a game to the very end."""
 
     game: Game
@@ -97,7 +97,7 @@ class CardGame(pyspiel.Game):  # type: ignore[misc]
         return Observer(self.setting, recalls)
 
 
-class CardState(pyspiel.State):  # type: ignore[misc]
+class CardState(pyspiel.State):
     """A match at a decision, at a chance node, or over."""
 
     def __init__(self, game: CardGame, play: Play) -> None:
