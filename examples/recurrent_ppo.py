@@ -51,7 +51,7 @@ class Args:
     options: str = option("{}", "other rules by name, as JSON")
     opponents: str = option("random", "who plays the other seats: random, rule, policy:FILE or package.module:Class")
     seed: int = option(1, "of matches, weights and decisions")
-    total_timesteps: int = option(262_144, "the learner's decisions in training, rounded down to whole windows, one at least")
+    total_timesteps: int = option(65_536, "the learner's decisions in training, rounded down to whole windows, one at least")
     num_envs: int = option(128, "tables played side by side")
     num_steps: int = option(32, "decisions at each table between updates: a window")
     learning_rate: float = option(1e-3, "Adam's step size at the start; it falls to 0 along a line")
@@ -64,7 +64,7 @@ class Args:
     width: int = option(256, "units in each hidden layer")
     event_width: int = option(32, "size of an event's vector")
     state_width: int = option(64, "units of the GRU")
-    matches: int = option(1024, "matches of each measurement")
+    matches: int = option(512, "matches of each measurement")
     threads: int = option(2, "threads of torch")
 
 
@@ -138,7 +138,7 @@ def measure(agent: Agent, args: Args, when: str) -> None:
 
 @torch.no_grad()
 def collect(agent: Agent, envs: VectorEnv, seen: list[Tensor], args: Args) -> tuple[list[Tensor], list[Tensor]]:
-    """Plays a window. Returns what is seen after it, and the window: states, actions, log-probabilities, advantages, returns."""
+    """Plays a window. Returns what is seen after it, and its states, actions, log-probabilities, advantages, returns."""
     steps = []
     for _ in range(args.num_steps):
         policy, value = agent(*seen)

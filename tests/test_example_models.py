@@ -275,7 +275,7 @@ def test_a_measurement_is_the_mean_found_by_hand(example: ModuleType, name: str,
 @every_game
 def test_an_example_runs_and_its_seed_reproduces_it(example: ModuleType, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--game", name, "--options", json.dumps(engine_of(get_game(name)).short), "--opponents", "rule"]
-    words += ["--num-envs", "8", "--num-steps", "16", "--total-timesteps", "256", "--minibatch-size", "64"]
+    words += ["--num-envs", "8", "--num-steps", "8", "--total-timesteps", "128", "--minibatch-size", "64"]
     words += ["--matches", "8", "--width", "16", "--threads", "1"]
     runs = []
     for seed in ("1", "1", "2"):
