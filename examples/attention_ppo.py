@@ -92,18 +92,20 @@ class Agent(nn.Module):
         self.actor, self.critic = nn.Linear(256, int(envs.single_action_space.n)), nn.Linear(256, 1)
         nn.init.orthogonal_(self.actor.weight, 0.01)
 
-    def forward(self, tokens: Tensor, values: Tensor, mask: Tensor) -> tuple[Categorical, Tensor]:
+    def forward(self, tokens: Tensor, amounts: Tensor, mask: Tensor) -> tuple[Categorical, Tensor]:
         """What the learner does, and what it may still expect to be paid (float[n]).
 
         Args:
             tokens: int32[n, most, 3].
-            values: float32[n, most].
+            amounts: float32[n, most].
             mask: bool[n, actions], what is legal: all else has probability 0.
         """
         longest = int((tokens[..., 0] > 0).sum(1).max())  # what is cropped is padding in every row
-        tokens, values = tokens[:, :longest], values[:, :longest]
+        tokens, amounts = tokens[:, :longest], amounts[:, :longest]
         is_padding = tokens[..., 0] == 0
-        vectors = self.token(self.amount(values[..., None]) + sum(table(tokens[..., i]) for i, table in enumerate(self.tables)))
+        vectors = self.token(
+            self.amount(amounts[..., None]) + sum(table(tokens[..., i]) for i, table in enumerate(self.tables))
+        )
         for layer in self.layers:
             vectors = layer(vectors, src_key_padding_mask=is_padding)
         queries = self.queries.expand(len(tokens), -1, -1)
@@ -115,7 +117,7 @@ class Agent(nn.Module):
 
 def shown(observation: dict[str, np.ndarray], mask: np.ndarray) -> list[Tensor]:
     """What the agent is given."""
-    return [torch.as_tensor(one) for one in (observation["tokens"], observation["values"], mask)]
+    return [torch.as_tensor(one) for one in (observation["tokens"], observation["amounts"], mask)]
 
 
 @torch.no_grad()

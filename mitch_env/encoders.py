@@ -5,7 +5,7 @@
 ``history``: ``flat``, and ``events``: the last public events, int32[32, columns], oldest first, zeros before the first.
 ``tokens``: every entry of ``flat`` that is not 0 as one token: a card in a place, or a fact. ``tokens``, int32[most, 3]: the
 number of its block in the layout (from 1; 0 where there is no token), the seat that it is about (clockwise from the observer,
-0 for blocks that are not by seat), its entry in the block. ``values``, float32[most]: what stands there.
+0 for blocks that are not by seat), its entry in the block. ``amounts``, float32[most]: what stands there.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class Encoder:
         rules = game.rules
         self.layout = rules.layout(seats)
         self.flat = np.zeros((n, self.layout.size), np.float32)
-        self._events = self._tokens = self._values = None
+        self._events = self._tokens = self._amounts = None
         self._game = game
         if form == "history":
             self._events = np.zeros((n, RING, len(rules.event_columns(seats))), np.int32)
         if form == "tokens":
             most = rules.most_tokens(seats)
             self._tokens = np.zeros((n, most, 3), np.int32)
-            self._values = np.zeros((n, most), np.float32)
+            self._amounts = np.zeros((n, most), np.float32)
             self._where = token_columns(self.layout)
         self.space = self._space(seats)
 
@@ -79,25 +79,25 @@ class Encoder:
         if self.form == "history":
             _event_kernel_of(self._game.rules)(tables, rows, lo, hi, seats, codes, self._events)
         elif self.form == "tokens":
-            _token_kernel()(self.flat, rows, lo, hi, self._where, self._tokens, self._values)
+            _token_kernel()(self.flat, rows, lo, hi, self._where, self._tokens, self._amounts)
 
     @property
     def value(self) -> Any:
         """What stands under ``observation``: views, not copies."""
-        return self._named(self.flat, self._events, self._tokens, self._values)
+        return self._named(self.flat, self._events, self._tokens, self._amounts)
 
     def copied(self, row: Any = None) -> Any:
         """The same in fresh arrays, of all tables or of one."""
-        arrays = (self.flat, self._events, self._tokens, self._values)
+        arrays = (self.flat, self._events, self._tokens, self._amounts)
         where: Any = slice(None) if row is None else row
         return self._named(*(None if array is None else array[where].copy() for array in arrays))
 
-    def _named(self, flat: Any, events: Any, tokens: Any, values: Any) -> Any:
+    def _named(self, flat: Any, events: Any, tokens: Any, amounts: Any) -> Any:
         if self.form == "flat":
             return flat
         if self.form == "dict":
             return split(self.layout, flat)
-        return {"flat": flat, "events": events} if self.form == "history" else {"tokens": tokens, "values": values}
+        return {"flat": flat, "events": events} if self.form == "history" else {"tokens": tokens, "amounts": amounts}
 
     def _space(self, seats: int) -> gymnasium.spaces.Space[Any]:
         Box = gymnasium.spaces.Box
@@ -114,7 +114,7 @@ class Encoder:
         n_tokens = self._game.rules.most_tokens(seats)
         most = np.array([len(self.layout.blocks), seats - 1, max(block.size for block in self.layout.blocks) - 1], np.int32)
         tokens = Box(np.zeros((n_tokens, 3), np.int32), np.tile(most, (n_tokens, 1)), dtype=np.int32)
-        return _in_order({"tokens": tokens, "values": Box(0.0, 1.0, (n_tokens,), np.float32)})
+        return _in_order({"tokens": tokens, "amounts": Box(0.0, 1.0, (n_tokens,), np.float32)})
 
 
 def _in_order(spaces: dict[str, gymnasium.spaces.Space[Any]]) -> gymnasium.spaces.Dict:
@@ -164,9 +164,9 @@ def _event_kernel_of(rules: Rules) -> Any:
 
 @functools.cache
 def _token_kernel() -> Any:
-    """``(flat, rows, lo, hi, columns, tokens, values)``: the entries that are not 0, in the order of the layout."""
+    """``(flat, rows, lo, hi, columns, tokens, amounts)``: the entries that are not 0, in the order of the layout."""
 
-    def token_rows(flat: Any, rows: Any, lo: int, hi: int, columns: Any, tokens: Any, values: Any) -> None:
+    def token_rows(flat: Any, rows: Any, lo: int, hi: int, columns: Any, tokens: Any, amounts: Any) -> None:
         most = tokens.shape[1]
         for k in range(lo, hi):
             i = rows[k]
@@ -176,12 +176,12 @@ def _token_kernel() -> Any:
                 if value != 0.0 and n < most:
                     for column in range(3):
                         tokens[i, n, column] = columns[j, column]
-                    values[i, n] = value
+                    amounts[i, n] = value
                     n += 1
             for j in range(n, most):
                 for column in range(3):
                     tokens[i, j, column] = 0
-                values[i, j] = 0.0
+                amounts[i, j] = 0.0
 
     floats = types.float32[:, ::1]
     where = (types.int64[::1], types.int64, types.int64, types.int32[:, ::1])

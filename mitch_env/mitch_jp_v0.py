@@ -119,7 +119,7 @@ The `action_mask` of an observation is int8[106]: 1 for what is legal, all 0 for
 | `flat` | float32[544]: the blocks above, one after another |
 | `dict` | the same blocks by name: float32[entries], or float32[3, entries] for those by seat |
 | `history` | `flat`, and `events`: int32[32, 4], the last public events, oldest first, after rows of 0 |
-| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[185, 3]: its block (1 is `hand`; 0: no token), seat and entry in the block; `values`, float32[185]: what stands there |
+| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[185, 3]: its block (1 is `hand`; 0: no token), seat and entry in the block; `amounts`, float32[185]: what stands there |
 
 ### Events
 

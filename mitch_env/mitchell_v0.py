@@ -112,7 +112,7 @@ a reaction nothing changes in it, and `turn` is who plays the action.
 | `flat` | float32[313]: the blocks above, one after another |
 | `dict` | the same blocks by name: float32[entries], or float32[4, entries] for those by seat |
 | `history` | `flat`, and `events`: int32[32, 6], the last public events, oldest first, after rows of 0 |
-| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[246, 3]: its block (1 is `playable`; 0: no token), seat and entry in the block; `values`, float32[246]: what stands there |
+| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[246, 3]: its block (1 is `playable`; 0: no token), seat and entry in the block; `amounts`, float32[246]: what stands there |
 
 ### Events
 

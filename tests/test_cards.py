@@ -164,7 +164,7 @@ def forms_of(name: str) -> str:
         "the last public events, oldest first, after rows of 0 |",
         f"| `tokens` | each entry of `flat` that is not 0: `tokens`, int32[{tokens[0]}, {tokens[1]}]: "
         f"its block (1 is `{first}`; 0: no token), seat and entry in the block; "
-        f"`values`, float32[{tokens[0]}]: what stands there |",
+        f"`amounts`, float32[{tokens[0]}]: what stands there |",
     ]
     return "\n".join(rows)
 

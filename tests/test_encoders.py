@@ -58,7 +58,7 @@ def test_tokens_are_the_flat_observation_and_always_fit(name: str, players: int)
         layout, most = rules.layout(seats), rules.most_tokens(seats)
         for _ in range(times(25)):
             batch.step(batch.random_actions())
-            tokens, values, flat = batch.observation["tokens"], batch.observation["values"], batch.encoder.flat
+            tokens, values, flat = batch.observation["tokens"], batch.observation["amounts"], batch.encoder.flat
             assert np.count_nonzero(flat, axis=1).max() <= most
             rebuilt = np.zeros_like(flat)
             for row in range(len(batch)):
@@ -320,7 +320,7 @@ def test_a_form_that_showed_a_hidden_card_would_be_found(name: str, monkeypatch:
         write(self, tables, *where)
         hands = engine_of(GAMES[name]).facts(np.asarray(tables).view(np.recarray)[0])["hands"]
         if self.form == "tokens":
-            self.value["values"][0, -1] = len(str(hands)) % 7 / 7 if hands else 0
+            self.value["amounts"][0, -1] = len(str(hands)) % 7 / 7 if hands else 0
             self.value["tokens"][0, -1, 2] = hash(str(hands)) % 1000
 
     monkeypatch.setattr(Encoder, "write", leaking)

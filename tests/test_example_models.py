@@ -290,24 +290,10 @@ def test_an_example_runs_and_its_seed_reproduces_it(example: ModuleType, name: s
 # --- SB3's own models.
 
 
-def named(name: str, form: str) -> Any:
-    """A table with its observation under names that stable-baselines3 can give to modules of torch: "values" is none."""
-    env = gymnasium.make(attention_ppo.IDS[name], observation=form, players=3, **engine_of(get_game(name)).short)
-    space = gymnasium.spaces.Dict({f"the_{key}": one for key, one in env.observation_space.spaces.items()})
-    return gymnasium.wrappers.TransformObservation(
-        env, lambda seen: {f"the_{key}": array for key, array in seen.items()}, space
-    )
-
-
-@pytest.mark.xfail(strict=True, raises=KeyError, reason="torch.nn.ModuleDict takes no module named values")
-def test_stable_baselines3_takes_tokens_under_their_own_names() -> None:
-    sb3_contrib = pytest.importorskip("sb3_contrib")
-    sb3_contrib.MaskablePPO("MultiInputPolicy", gymnasium.make(attention_ppo.IDS["mitch_jp"], observation="tokens"))
-
-
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("form", ["dict", "history"])
+@pytest.mark.parametrize("form", ["dict", "history", "tokens"])
 def test_stable_baselines3_takes_observations_under_their_own_names(form: str, name: str) -> None:
+    """torch.nn.ModuleDict refuses names such as "values", which it has itself."""
     sb3_contrib = pytest.importorskip("sb3_contrib")
     env = gymnasium.make(attention_ppo.IDS[name], observation=form)
     policy = sb3_contrib.MaskablePPO("MultiInputPolicy", env, device="cpu").policy
@@ -319,7 +305,7 @@ def test_stable_baselines3_takes_observations_under_their_own_names(form: str, n
 def test_maskable_ppo_learns_from_an_observation_by_name(name: str, form: str) -> None:
     """Its ``MultiInputPolicy``; an illegal action would raise, and what it learned from is in the masks."""
     sb3_contrib = pytest.importorskip("sb3_contrib")
-    env = named(name, form)
+    env = gymnasium.make(attention_ppo.IDS[name], observation=form, players=3, **engine_of(get_game(name)).short)
     model = sb3_contrib.MaskablePPO("MultiInputPolicy", env, n_steps=64, batch_size=32, n_epochs=2, seed=1, device="cpu")
     before = nn.utils.parameters_to_vector(model.policy.parameters()).detach().clone()
     model.learn(128)

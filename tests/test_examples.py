@@ -11,18 +11,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+A_WINDOW = "--total-timesteps 256 --num-envs 8 --num-steps 16 --minibatch-size 64 --matches 8 --threads 1"
 #: For each example: the library that it is for, and arguments that make it short; {out} is a folder that is thrown away.
 EXAMPLES = {
-    "attention_ppo.py": ("torch", "--total-timesteps 256 --num-envs 8 --num-steps 16 --minibatch-size 64 --matches 8 --threads 1"),
-    "cleanrl_ppo.py": (
+    "attention_ppo.py": (
         "torch",
-        "--total-timesteps 512 --num-envs 8 --num-steps 32 --minibatch-size 64 --matches 16 --width 16 --threads 1",
+        A_WINDOW,
     ),
+    "cleanrl_ppo.py": ("torch", A_WINDOW),
     "demo.py": ("numpy", "7"),
     "open_spiel_ismcts.py": ("pyspiel", "--matches 2 --simulations 5"),
     "open_spiel_mccfr.py": ("pyspiel", "--iterations 4 --ranks 3 --reports 1 --matches 10"),
     "pettingzoo_checks.py": ("moviepy", "--game mitchell --cycles 10 --film {out}"),
-    "recurrent_ppo.py": ("torch", "--total-timesteps 256 --num-envs 8 --num-steps 16 --minibatch-size 64 --matches 8 --threads 1"),
+    "recurrent_ppo.py": (
+        "torch",
+        A_WINDOW,
+    ),
     "rllib_ppo.py": ("ray", "--iterations 1 --decisions 100 --matches 20"),
     "sb3_maskable_ppo.py": ("sb3_contrib", "--timesteps 512 --num-envs 8 --n-steps 32 --matches 16 --threads 1"),
     "tianshou_dqn.py": ("tianshou", "--steps 320 --epochs 1 --tables 2 --matches 2 --self-play"),
