@@ -114,6 +114,9 @@ class Rules:
         relabel: ``(s, code, out)``: makes ``out``, a copy of ``s``, look to ``observe`` and ``legal_actions`` as ``s`` renamed.
         rename_action: ``(code, action) -> action``.
         inverse: ``(code) -> code`` of the renaming that undoes it.
+        renamings: ``(seats, suits) -> tuple[int, ...]``: the codes of all renamings for a number of encoded seats and a pack of
+            so many suits (None: all that there are), the one that changes nothing first.
+        renamed_entries: ``(seats, code) -> int64[size]``: where each entry of a renamed observation stands in the original one.
         draw_table: ``(table, seat) -> image``: a picture (needs the extra ``render``).
     """
 
@@ -151,6 +154,8 @@ class Rules:
     relabel: Callable[[Table, int, Table], None]
     rename_action: Callable[[int, int], int]
     inverse: Callable[[int], int]
+    renamings: Callable[[int, int | None], tuple[int, ...]]
+    renamed_entries: Callable[[int, int], np.ndarray]
     draw_table: Callable[[Table, int | None], Any]
 
     def n_actions(self, seats: int) -> int:

@@ -5,15 +5,22 @@ A renaming is a small integer: two bits for each suit, the new suit of suit 0 lo
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from ..game import Table
 from ..jit import popcount, rule
+from ..options import check_int
 from .actions import DRAW
+from .observation import layout
 from .state import N_CARDS, N_RANKS, NO_CARDS, SUIT_BITS, Cards, column
 
 _N_SUITS = 4
 IDENTITY = 0 | 1 << 2 | 2 << 4 | 3 << 6
+#: The blocks of an observation with an entry for each card, and for each suit.
+_BY_CARD = ("hand", "layable", "discards", "unseen", "skips", "tableau")
+_BY_SUIT = ("clock_aces", "bottom", "length", "reach", "leads")
 
 
 @rule
@@ -87,3 +94,34 @@ def inverse(code: int) -> int:
     for suit in range(_N_SUITS):
         back |= suit << 2 * (code >> 2 * suit & 3)
     return back
+
+
+# --- The renamings of a pack, and what each does to an observation.
+
+
+def renamings(seats: int, suits: int | None = None) -> tuple[int, ...]:
+    """The codes of all renamings of the first ``suits`` suits, those of the pack; ``IDENTITY`` first.
+
+    Raises:
+        OptionsError: If no pack has so many suits.
+    """
+    n = _N_SUITS if suits is None else check_int("suits", suits, 1, _N_SUITS)
+    orders = (itertools.chain(order, range(n, _N_SUITS)) for order in itertools.permutations(range(n)))
+    return tuple(sum(new << 2 * suit for suit, new in enumerate(order)) for order in orders)
+
+
+def renamed_entries(seats: int, code: int) -> np.ndarray:
+    """int64[size]: entry ``j`` of an observation with its suits renamed is entry ``index[j]`` of the original one."""
+    here, back = layout(seats), inverse(code)
+    cards = [renamed_card(card, back) for card in range(N_CARDS)]
+    suits = [back >> 2 * suit & 3 for suit in range(_N_SUITS)]
+    index = np.arange(here.size)
+    for block, where in here:
+        entries = index[where].reshape(-1, block.size)
+        if block.name in _BY_CARD:
+            entries[:] = entries[:, cards]
+        elif block.name in _BY_SUIT:
+            entries[:] = entries[:, suits]
+        elif block.name == "top_discard":
+            entries[:, N_RANKS:] = entries[:, N_RANKS:][:, suits]
+    return index

@@ -40,6 +40,8 @@ RULES = Rules(
     relabel=symmetry.relabel,
     rename_action=symmetry.rename_action,
     inverse=symmetry.inverse,
+    renamings=symmetry.renamings,
+    renamed_entries=symmetry.renamed_entries,
     draw_table=draw.draw_table,
 )
 

@@ -6,16 +6,24 @@ on which the numbers of the actions depend. The deck is renamed with the rest, s
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
+
+import numpy as np
 
 from ..game import Table
 from ..jit import rule
+from ..options import check_int
 from .actions import change_at, force_two_at, give_at, pass_at
 from .kinds import ANYWHERE_OF, N_INVESTIGATIONS, N_KINDS, N_SUITS, NOTHING, suit_of
+from .observation import layout
 from .options import MAX_PLAYERS
 
 _SUIT_BITS, _SUIT_MASK = 3, 7
 _SEATS_AT = _SUIT_BITS * N_SUITS
+#: The blocks of an observation with an entry for each kind; and those that begin with one for each suit.
+_BY_KIND = ("playable", "drawn", "discards", "unseen", "known", "deck")
+_BY_SUIT = ("suit", "action_suit")
 
 
 @rule
@@ -118,3 +126,33 @@ def inverse(code: int) -> int:
     for suit in range(N_SUITS):
         back |= suit << _SUIT_BITS * new_suit_of(code, suit)
     return back
+
+
+# --- All renamings, and what each does to an observation.
+
+
+def renamings(seats: int, suits: int | None = None) -> tuple[int, ...]:
+    """The codes of all renamings for a number of encoded seats, the one that changes nothing first.
+
+    Raises:
+        OptionsError: If ``suits`` is another number than 5: every deck has them all.
+    """
+    if suits is not None:
+        check_int("suits", suits, N_SUITS, N_SUITS)
+    orders = itertools.permutations(range(N_SUITS))
+    return tuple(sum(new << _SUIT_BITS * suit for suit, new in enumerate(order)) | seats << _SEATS_AT for order in orders)
+
+
+def renamed_entries(seats: int, code: int) -> np.ndarray:
+    """int64[size]: entry ``j`` of an observation with its suits renamed is entry ``index[j]`` of the original one."""
+    here, back = layout(seats), inverse(code)
+    kinds = [renamed_kind(back, kind) for kind in range(N_KINDS)]
+    suits = [new_suit_of(back, suit) for suit in range(N_SUITS)]
+    index = np.arange(here.size)
+    for block, where in here:
+        entries = index[where].reshape(-1, block.size)
+        if block.name in _BY_KIND:
+            entries[:] = entries[:, kinds]
+        elif block.name in _BY_SUIT:
+            entries[:, :N_SUITS] = entries[:, suits]
+    return index
