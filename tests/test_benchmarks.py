@@ -200,8 +200,8 @@ def test_chance_in_open_spiel_is_drawn_by_its_weights() -> None:
         play._begin()
         drawn.append([one.action for one in play.state.full_history()[:2]])
     dealers, cards = np.array(drawn).T
-    assert 200 < np.unique(dealers, return_counts=True)[1].min() and len(np.unique(dealers)) == 4
-    assert 5 < np.unique(cards, return_counts=True)[1].min() and len(np.unique(cards)) == 52
+    assert np.unique(dealers, return_counts=True)[1].min() > 200 and len(np.unique(dealers)) == 4
+    assert np.unique(cards, return_counts=True)[1].min() > 5 and len(np.unique(cards)) == 52
 
 
 def test_both_ways_through_open_spiel_play_the_same() -> None:
