@@ -1,196 +1,175 @@
-"""Decisions a second of uniform random legal play, ours next to peers, in one process on one core.
+"""Decisions a second of uniform random legal play, ours next to peers and floors, in one run.
+
+    python -m benchmarks.throughput
+    python -m benchmarks.throughput --only "mitch_jp 3p" OpenSpiel --rounds 3 --out runs/speed
 
 At every decision each contender builds what the acting seat observes and which actions are legal, picks a legal action
-uniformly, and steps. Contenders take turns, several times over, so that a machine that slows down slows all of them; the
-figure is the median, with the range.
+uniformly, and steps; how each does that stands below the table. Each has a process of its own, pinned to one and the same core
+(the contenders with two threads: to two), with one thread in every library. They take turns, several times over, so that a
+machine that slows down slows all of them. The figure is the median round, with the range; only ratios mean anything elsewhere.
 
-Run ``python -m benchmarks.throughput --help``. A peer that is not installed is named as missing.
+A peer that is not installed is named as missing (`pip install -c constraints.txt -e ".[bench]"` installs them all). The first
+run compiles for some minutes.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
-import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from benchmarks import report
+from benchmarks.chart import draw_chart
+from benchmarks.contenders import SETTINGS, ours
+from benchmarks.floors import floors
+from benchmarks.peers import peers
+from benchmarks.turns import OURS, ROOT, Contender, Played, Round, child_environment, clocked, on_one_core, take_turns
+from mitch_env import get_game
 
-import mitch_env
-
-#: Pre-drawn uniform numbers that choose actions, so that no contender pays for a generator.
-_UNIFORM = np.random.default_rng(0).random(1 << 16)
-
-#: One round of a contender: plays for about that many seconds and returns decisions and seconds.
-Round = Callable[[float], tuple[int, float]]
-
-
-def play_aec(env: Any) -> Round:
-    """Any PettingZoo environment, through ``last`` and ``step``."""
-    env.reset(seed=1)
-
-    def one_round(seconds: float) -> tuple[int, float]:
-        decisions = 0
-        start = time.perf_counter()
-        stop = start + seconds
-        while time.perf_counter() < stop:
-            for _ in range(200):
-                observation, _, terminated, truncated, _ = env.last()
-                if terminated or truncated:
-                    env.reset()
-                    continue
-                legal = observation["action_mask"].nonzero()[0]
-                env.step(legal[int(_UNIFORM[decisions & 0xFFFF] * len(legal))])
-                decisions += 1
-        return decisions, time.perf_counter() - start
-
-    return one_round
+FIRST_STEP = (
+    "import sys, mitch_env; e = mitch_env.make(sys.argv[1]); e.reset(seed=1); e.step(int(e.last()[0]['action_mask'].argmax()))"
+)
 
 
-def play_batch(game: str, n: int, **options: Any) -> Round:
-    """A Batch on one thread, one call a step."""
-    batch = mitch_env.Batch(game, n, seed=1, **options)
-    batch.step(batch.random_actions())
-
-    def one_round(seconds: float) -> tuple[int, float]:
-        decisions = 0
-        start = time.perf_counter()
-        while time.perf_counter() < start + seconds:
-            batch.step(batch.random_actions())
-            decisions += n
-        return decisions, time.perf_counter() - start
-
-    return one_round
+def contenders() -> dict[str, Contender]:
+    """All of them, by name."""
+    return {one.name: one for one in chain(ours(), peers(), floors())}
 
 
-def play_open_spiel(name: str) -> Round:
-    """An OpenSpiel game from Python, with ``observation_tensor`` and ``legal_actions_mask``; chance is sampled."""
-    import pyspiel
-
-    game = pyspiel.load_game(name)
-    rng = np.random.default_rng(0)
-
-    def one_round(seconds: float) -> tuple[int, float]:
-        decisions = 0
-        start = time.perf_counter()
-        state = game.new_initial_state()
-        while time.perf_counter() < start + seconds:
-            for _ in range(50):
-                if state.is_terminal():
-                    state = game.new_initial_state()
-                if state.is_chance_node():
-                    outcomes, weights = zip(*state.chance_outcomes(), strict=True)
-                    state.apply_action(int(rng.choice(outcomes, p=weights)))
-                    continue
-                player = state.current_player()
-                np.asarray(state.observation_tensor(player), np.float32)
-                legal = np.asarray(state.legal_actions_mask(player)).nonzero()[0]
-                state.apply_action(int(legal[int(_UNIFORM[decisions & 0xFFFF] * len(legal))]))
-                decisions += 1
-        return decisions, time.perf_counter() - start
-
-    return one_round
+def start(name: str, settings: dict[str, Any]) -> tuple[Round, dict[str, Any]]:
+    """What a child process plays, and what there is to say about it."""
+    play = contenders()[name].make()
+    play(1)  # whatever compiles at the first step
+    return partial(warm_round, play), getattr(play, "facts", {})
 
 
-def _leduc() -> Round:
-    from pettingzoo.classic import leduc_holdem_v4
-
-    return play_aec(leduc_holdem_v4.env())
-
-
-def contenders() -> dict[str, Callable[[], Round]]:
-    """All of them, by the name that the table shows."""
-    rows: dict[str, Callable[[], Round]] = {}
-    for game in mitch_env.GAMES:
-        rows[f"{game}, AEC"] = lambda game=game: play_aec(mitch_env.make(game))  # type: ignore[misc]
-        for n in (1, 64, 1024, 8192):
-            rows[f"{game}, Batch of {n}"] = lambda game=game, n=n: play_batch(game, n)  # type: ignore[misc]
-    rows["PettingZoo leduc_holdem_v4"] = _leduc
-    rows["OpenSpiel crazy_eights(players=4)"] = lambda: play_open_spiel("crazy_eights(players=4)")
-    return rows
+def warm_round(play: Any, seconds: float) -> dict[str, float]:
+    """A round, after a tenth of its time in which caches and clock rates come back from the others' turns."""
+    clocked(play, seconds / 10)
+    return clocked(play, seconds)
 
 
-def measure(names: Sequence[str] | None, rounds: int, seconds: float) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """Decisions a second of each contender in each round, and why others are missing."""
-    ready: dict[str, Round] = {}
-    missing: dict[str, str] = {}
-    for name, make in contenders().items():
-        if names and not any(part in name for part in names):
-            continue
-        try:
-            ready[name] = make()
-            ready[name](0.1)
-        except Exception as error:  # a peer may fail to load in any way
-            missing[name] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-    rates: dict[str, list[float]] = {name: [] for name in ready}
-    for _ in range(rounds):
-        for name, play in ready.items():
-            decisions, elapsed = play(seconds)
-            rates[name].append(decisions / elapsed)
-    return rates, missing
+def first_step(game: str, cache: str | None = None) -> float:
+    """Seconds from starting Python to the first step of a game, with one thread on one core."""
+    environment = child_environment(1) | ({} if cache is None else {"MITCH_ENV_CACHE": cache})
+    command = [sys.executable, "-c", FIRST_STEP, game]
+    with on_one_core():
+        begun = time.perf_counter()
+        subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True)
+        return time.perf_counter() - begun
 
 
-def warm_start() -> float:
-    """Seconds from starting Python to the first step, with compiled code in the cache."""
-    code = "import mitch_env; e = mitch_env.make('mitch_jp'); e.reset(seed=1); e.step(int(e.last()[0]['action_mask'].argmax()))"
-    subprocess.run([sys.executable, "-c", code], check=True)
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True)
-    return time.perf_counter() - start
-
-
-def report(rates: dict[str, list[float]], missing: dict[str, str]) -> str:
-    """A table: median, range, and ratios to the two peers."""
-    medians = {name: statistics.median(values) for name, values in rates.items()}
-    peers = [name for name in medians if name.startswith(("PettingZoo", "OpenSpiel"))]
-    width = max(map(len, [*rates, *missing]), default=0)
-    heads = "".join(f"  x {peer.split()[1].split('(')[0]:>14}" for peer in peers)
-    lines = [f"{'':<{width}}  {'decisions/s':>12}  {'range':>25}{heads}"]
-    for name, values in rates.items():
-        spread = f"{min(values):,.0f} to {max(values):,.0f}"
-        ratios = "".join(f"  {medians[name] / medians[peer]:>16.2f}" for peer in peers)
-        lines.append(f"{name:<{width}}  {medians[name]:>12,.0f}  {spread:>25}{ratios}")
-    return "\n".join(lines + [f"{name:<{width}}  missing: {why}" for name, why in missing.items()])
-
-
-def versions() -> dict[str, str]:
-    """What was measured, and on what."""
-    found = {"python": platform.python_version(), "processor": platform.processor() or platform.machine()}
-    for name in ("mitch-env", "numpy", "numba", "pettingzoo", "rlcard", "open_spiel"):
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = "not installed"
+def measure_starts(rounds: int, cold: bool) -> dict[str, dict[str, float]]:
+    """Seconds to the first step by ``warm`` (compiled code in the cache: the median) or ``cold`` (nothing in it), and game."""
+    games = list(dict.fromkeys(one.game for one in SETTINGS))
+    for game in games:
+        first_step(game)  # fills the cache
+    rows = {game: [first_step(game) for _ in range(rounds)] for game in games}
+    found = {"warm": {game: statistics.median(seconds) for game, seconds in rows.items()}}
+    if cold:
+        found["cold"] = {}
+        for game in games:
+            with tempfile.TemporaryDirectory() as empty:
+                found["cold"][game] = first_step(game, empty)
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints the table, and writes JSON if asked."""
-    top = argparse.ArgumentParser(prog="python -m benchmarks.throughput", description=(__doc__ or "").split("\n\n")[0])
+def summary(played: Played, starts: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """Everything that was measured, ready for JSON."""
+    rates = played.rates()
+    middle = report.medians(rates)
+    memory = {rules.name: rules.table_dtype.itemsize for rules in (get_game(one.game).rules for one in SETTINGS)}
+    rows = {
+        name: {
+            "group": one.group,
+            "how": one.how,
+            "cores": one.cores,
+            "median": middle[name],
+            "facts": played.facts[name],
+            "rounds": played.rounds[name],
+        }
+        for name, one in contenders().items()
+        if name in middle
+    }
+    found = report.targets(middle, starts, memory)
+    return {
+        "pinned_to": played.cores,
+        "contenders": rows,
+        "missing": played.missing,
+        "first_step_s": starts,
+        "table_bytes": memory,
+        "targets": [asdict(one) | {"is_reached": one.is_reached} for one in found],
+    }
+
+
+def print_report(played: Played, found: dict[str, Any]) -> None:
+    """Both tables, how everybody plays, and who is missing."""
+    if played.rounds:
+        print(report.ratios_table(played.rates()))
+        print("\nx floor: of the no-op AECEnv for AEC rows, of the memory floor of the game for the others\n")
+    known = [report.Target(**{key: one[key] for key in one if key != "is_reached"}) for one in found["targets"]]
+    print(report.targets_table(known))
+    print()
+    for how in dict.fromkeys(row["how"] for row in found["contenders"].values()):
+        names = [name for name, row in found["contenders"].items() if row["how"] == how]
+        print(f"{names[0]}{' and the like' if len(names) > 1 else ''}: {how}.")
+    if not played.cores:
+        print("Processes cannot be pinned to a core here: expect wider ranges.")
+    for name, why in played.missing.items():
+        print(f"missing: {name}: {why}")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="python -m benchmarks.throughput", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     top.add_argument("--only", nargs="+", metavar="PART", help="contenders whose name contains one of these")
-    top.add_argument("--rounds", type=int, default=5, help="how often each contender plays (default 5)")
-    top.add_argument("--seconds", type=float, default=0.5, help="how long each time (default 0.5)")
-    top.add_argument("--out", type=Path, help="a JSON file for the results")
+    top.add_argument("--rounds", type=int, default=5, help="how often each contender plays (default: 5)")
+    top.add_argument("--seconds", type=float, default=1.0, help="how long each time (default: 1)")
+    top.add_argument("--cold", action="store_true", help="also time a first step with an empty cache (a minute or two)")
+    top.add_argument("--out", type=Path, metavar="FOLDER", help="a folder for throughput.json and throughput.png")
+    top.add_argument("--list", action="store_true", help="only name all contenders")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures, prints the tables, writes JSON and PNG if asked; 1 if a contender of ours could not play."""
+    top = parser()
     known = top.parse_args(arguments)
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    rates, missing = measure(known.only, known.rounds, known.seconds)
-    print(report(rates, missing))
-    start = warm_start()
-    print(f"warm start to the first step: {start:.2f} s")
+    if known.list:
+        print("\n".join(contenders()))
+        return 0
+    chosen = [one for one in contenders().values() if not known.only or any(part in one.name for part in known.only)]
+    if not chosen:
+        top.error(f"--only {' '.join(known.only)}: no contender's name contains that; --list names them all")
+    if known.rounds < 1 or known.seconds <= 0:
+        top.error("--rounds must be 1 or more, --seconds more than 0")
+    report.check_folder(top, known.out, draws=True)
+    played = take_turns("benchmarks.throughput", chosen, known.rounds, known.seconds)
+    starts = measure_starts(known.rounds, known.cold) if known.cold or not known.only else {}
+    found = summary(played, starts)
+    print_report(played, found)
     if known.out is not None:
-        summary = {"decisions_per_second": rates, "missing": missing, "warm_start_s": start, "versions": versions()}
-        known.out.write_text(json.dumps(summary, indent=1) + "\n")
-    return 0
+        about = report.circumstances("benchmarks.throughput", arguments)
+        path = report.write_json(known.out, "throughput.json", about | {"settings": report.plain(known)} | found)
+        print(f"\nwritten: {path}")
+        if played.rounds:
+            groups = {name: row["group"] for name, row in found["contenders"].items()}
+            note = f"{about['processor']}, {len(next(iter(played.rounds.values())))} rounds of {known.seconds:g} s each"
+            draw_chart(known.out / "throughput.png", played.rates(), groups, note)
+            print(f"written: {known.out / 'throughput.png'}")
+    return int(any(one.group == OURS and one.name in played.missing for one in chosen))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())
