@@ -11,6 +11,7 @@ from reference import mitchell as referee_of_mitchell
 
 from mitch_env import Game, OptionsError
 from mitch_env.game import FIRST_OWN_PHASE, NOBODY, Table
+from mitch_env.mitchell.memory import known_counts
 from mitch_env.mitchell.text import action_name, parse_action
 
 _SUITS = referee_of_mitchell.SUITS
@@ -82,7 +83,7 @@ def facts(table: Table) -> dict[str, Any]:
         "target": place if asks and _KINDS[table.pending] != "change" else None,
         "named suit": None if table.new_suit < 0 else _SUITS[table.new_suit],
         "gift": _kind_name(int(table.gift)),
-        "known": [[_names(table.known[seat, other]) for other in seats if other != seat] for seat in seats],
+        "known": [[_names(known_counts(table)[seat, other]) for other in seats if other != seat] for seat in seats],
         "totals": table.totals[: table.players].tolist(),
     }
 
@@ -120,7 +121,7 @@ def misplaced(table: Table) -> list[str]:
         if lying[kind] != table.deck[kind] and table.deals_dealt
     ]
     for seat in range(table.players):
-        over = (table.known[seat] > table.hand).any(1)
+        over = (known_counts(table)[seat] > table.hand).any(1)
         sentences += [f"seat{seat} knows more of seat{other}'s hand than there is" for other in np.flatnonzero(over)]
     return sentences
 
@@ -128,8 +129,8 @@ def misplaced(table: Table) -> list[str]:
 def swap_hidden(table: Table, seat: int, rng: random.Random, swaps: int) -> None:
     """What must be where it is for the position to be legal stays: a needed card of the actor, a drawn card, a known card."""
     others = [other for other in range(table.players) if other != seat]
-    hands = {other: table.hand[other].astype(int) - table.known[seat, other] for other in others}
-    kept = {other: table.known[seat, other].astype(int) for other in others}
+    kept = {other: known_counts(table)[seat, other].astype(int) for other in others}
+    hands = {other: table.hand[other].astype(int) - kept[other] for other in others}
     actor = int(table.actor)
     if actor in others:
         kind = _needed(table, actor)
@@ -156,7 +157,10 @@ def swap_hidden(table: Table, seat: int, rng: random.Random, swaps: int) -> None
         table.gift = rng.choice(np.flatnonzero(table.hand[table.turn]).tolist())
     for other in others:
         if rng.random() < 0.5:
-            table.known[other, [holder for holder in others if holder != other]] = 0
+            left = [one for one in table.known[: table.n_known].tolist() if one >> 8 != other or one >> 5 & 7 not in others]
+            table.known[:] = 0
+            table.known[: len(left)] = left
+            table.n_known = len(left)
     # Neither what was drawn before, nor what others know of each other, nor the match's number is to be seen.
     table.stock[: table.stock_next] = rng.choices(range(len(_KINDS)), k=int(table.stock_next))
     table.seed = np.uint64(rng.getrandbits(64))

@@ -13,6 +13,7 @@ from mitchell_positions import asked, deal, hand, mitchell, new_match, play, sto
 from mitch_env.events import recent_events
 from mitch_env.game import Table
 from mitch_env.mitchell.describe import event_text
+from mitch_env.mitchell.memory import known_counts
 
 GRETA = "car-chase force-two brawl brawl+anywhere revenge brawl+center crime-scene"
 GALLANO = "car-chase+attract cancel stakeout revenge crime-scene+center off-duty off-duty+attract"
@@ -124,4 +125,4 @@ def test_sample_dialogue_order_of_answers_to_the_give(table: Table) -> None:
     play(table, "2 change brawl", "0 decline", "1 revenge", "0 brawl+anywhere seat1", "2 brawl", "0 brawl")
     play(table, "1 give seat2 off-duty+attract")
     assert asked(table) == ([2, 0] if table.ask_everyone else [0])
-    assert np.count_nonzero(table.known[1, 2]) == 1
+    assert np.count_nonzero(known_counts(table)[1, 2]) == 1

@@ -24,6 +24,7 @@ from mitch_env.kernels import kernels_of
 from mitch_env.mitchell.actions import give_at, n_actions, pass_at
 from mitch_env.mitchell.describe import describe
 from mitch_env.mitchell.kinds import CANCEL, GIVE, N_KINDS, REVENGE
+from mitch_env.mitchell.memory import known_counts
 from mitch_env.mitchell.presets import MITCHELL, RULES
 from mitch_env.mitchell.state import PHASE_ANSWER, PHASE_DRAWN, PHASE_PLAY, playable
 from mitch_env.mitchell.text import phase_name
@@ -82,7 +83,7 @@ def public(table: Any) -> tuple[Any, ...]:
 
 def loose_cards(table: Any, holder: int, seat: int) -> np.ndarray:
     """The cards of a hand that ``seat`` has not located; a gift that is on offer stays where it is."""
-    cards = table.hand[holder].astype(int) - table.known[seat, holder]
+    cards = table.hand[holder].astype(int) - known_counts(table)[seat, holder]
     if table.pending == GIVE and table.turn == holder and cards[table.gift] > 0:
         cards[table.gift] -= 1
     return cards
@@ -317,12 +318,12 @@ def all_worlds(table: Any) -> Counter[Any]:
 def test_a_redealt_world_keeps_what_gifts_have_shown() -> None:
     table = position(["give brawl off-duty", "stakeout stakeout", "give car-chase brawl"], "move " * 9, suit="brawl")
     play(table, "0 give seat1 off-duty")
-    assert int(table.known[0, 1].sum()) == 1
+    assert int(known_counts(table)[0, 1].sum()) == 1
     for world in redealt(table, 0, 500):
         assert world.hand[1].sum() == 4  # it has drawn a move
-        assert (world.hand[1] >= table.known[0, 1]).all()
-        assert not world.known[1].any()
-        assert not world.known[2].any()
+        assert (world.hand[1] >= known_counts(table)[0, 1]).all()
+        assert not known_counts(world)[1].any()
+        assert not known_counts(world)[2].any()
 
 
 def test_a_redealt_world_tells_nothing_of_gifts_between_others() -> None:
@@ -330,10 +331,10 @@ def test_a_redealt_world_tells_nothing_of_gifts_between_others() -> None:
     hands = ["brawl brawl brawl", "give give brawl+center off-duty car-chase", "brawl brawl brawl"]
     table = position(hands, "stakeout " * 9, turn=1, suit="brawl")
     play(table, "1 give seat2 car-chase", "2 brawl", "0 brawl", "1 give seat0 off-duty")
-    assert table.known[1, 2].sum() == table.known[1, 0].sum() == 1
+    assert known_counts(table)[1, 2].sum() == known_counts(table)[1, 0].sum() == 1
     for world in redealt(table, 0, 50):
-        assert not world.known[1, 2].any()
-        assert np.array_equal(world.known[1, 0], table.known[1, 0])
+        assert not known_counts(world)[1, 2].any()
+        assert np.array_equal(known_counts(world)[1, 0], known_counts(table)[1, 0])
 
 
 # --- (3) A gift is seen by giver and receiver only, once it has changed hands.

@@ -24,6 +24,7 @@ from mitch_env.jit import config
 from mitch_env.mitchell import window
 from mitch_env.mitchell.actions import change_at, give_at, move_at, pass_at, split_action
 from mitch_env.mitchell.kinds import ANYWHERE_OF, CANCEL, KIND_NAMES, N_INVESTIGATIONS, N_SUITS, NOTHING, is_investigation
+from mitch_env.mitchell.memory import known_counts
 from mitch_env.mitchell.options import MAX_PLAYERS, MitchellOptions
 from mitch_env.mitchell.presets import MITCHELL, RULES
 from mitch_env.mitchell.scoring import WINNER_POINTS
@@ -168,7 +169,7 @@ def test_reads_what_the_unseen_cards_are_on_average(players: int) -> None:
         for table in batch.tables:
             seat = int(table.actor)
             sight = sight_of(table, seat)
-            unseen = table.deck.astype(int) - table.hand[seat] - table.discards - table.known[seat].sum(0, dtype=int)
+            unseen = table.deck.astype(int) - table.hand[seat] - table.discards - known_counts(table)[seat].sum(0, dtype=int)
             n, n_reactions = max(1, unseen.sum()), unseen[CANCEL:].sum()
             points = 10 * unseen[:N_INVESTIGATIONS].sum() + 5 * unseen[N_INVESTIGATIONS:].sum()
             assert (sight.reactions, sight.points_each) == (n_reactions / n, points / n)

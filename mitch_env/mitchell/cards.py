@@ -10,6 +10,7 @@ from ..game import Table
 from ..jit import rule
 from .events import DREW, RESHUFFLED
 from .kinds import N_KINDS, NOTHING
+from .memory import forget_given, forget_laid, learn
 from .state import CENTER
 
 
@@ -19,6 +20,7 @@ def clear_table(s: Table) -> None:
     s.hand[:] = 0
     s.n_held[:] = 0
     s.known[:] = 0
+    s.n_known = 0
     s.discards[:] = 0
     s.n_discards = 0
     s.top = NOTHING
@@ -144,9 +146,7 @@ def lay(s: Table, seat: int, kind: int) -> None:
     s.top = kind
     if s.n_held[seat] == 0:
         s.played_out |= 1 << int(seat)
-    for observer in range(s.players):
-        if s.known[observer, seat, kind] > 0:
-            s.known[observer, seat, kind] -= 1
+    forget_laid(s, seat, kind)
 
 
 @rule
@@ -156,12 +156,5 @@ def hand_over(s: Table, giver: int, receiver: int, kind: int) -> None:
     s.n_held[giver] -= 1
     s.hand[receiver, kind] += 1
     s.n_held[receiver] += 1
-    s.known[giver, receiver, kind] += 1
-    for observer in range(s.players):
-        if observer == receiver:
-            if s.known[observer, giver, kind] > 0:
-                s.known[observer, giver, kind] -= 1
-        elif observer != giver:
-            for each in range(N_KINDS):  # whichever it was, no more can be known to be left
-                if s.known[observer, giver, each] > 0:
-                    s.known[observer, giver, each] -= 1
+    forget_given(s, giver, receiver, kind)
+    learn(s, giver, receiver, kind)

@@ -26,6 +26,7 @@ from .kinds import (
     is_investigation,
     suit_of,
 )
+from .memory import known_counts, n_known
 from .state import CENTER, PHASE_ANSWER, PHASE_DRAWN, PHASE_PLAY, stock_left
 from .text import action_name
 
@@ -194,8 +195,8 @@ def _marks(table: Table, seat: int, viewer: int | None) -> list[str]:
         return [*marks, "winner"] if is_winner(table, seat) else marks
     if table.n_held[seat] == 1:
         marks.append('"Mitchell!"')  # M15
-    if viewer is not None and seat != viewer and table.known[viewer, seat].any():
-        marks.append(f"has {counted_kinds(table.known[viewer, seat])}")
+    if viewer is not None and seat != viewer and n_known(table, viewer, seat):
+        marks.append(f"has {counted_kinds(known_counts(table)[viewer, seat])}")
     return marks
 
 

@@ -13,6 +13,7 @@ from ..game import Table
 from ..jit import rule
 from ..layout import Block, Layout
 from .kinds import CHANGE, GIVE, N_KINDS, N_SUITS, NO_KINDS, NOTHING, bit, function_of, is_investigation
+from .memory import holder_of, kind_of, knower_of
 from .options import MAX_CARDS, MAX_PLAYERS
 from .state import CENTER, PHASE_DRAWN, PHASE_PLAY, playable, stock_left
 
@@ -100,10 +101,8 @@ def observe(s: Table, seat: int, out: np.ndarray) -> None:
         rest[i] = 0.0
     k = _write_center(s, out, k)
     n = int(s.seats_encoded)
-    _write_known(s.hand[seat], out, k)
-    if n_known(s, seat) > 0:
-        for r in range(1, s.players):
-            _write_known(s.known[seat, (seat + r) % s.players], out, k + N_KINDS * r)
+    _write_held(s.hand[seat], out, k)
+    _write_known(s, seat, out, k)
     for r in range(s.players):
         other = (seat + r) % s.players
         _write_seat(s, other, out, k + N_KINDS * n + 4 * r, k + (N_KINDS + 4) * n + r, n)
@@ -126,24 +125,15 @@ def _write_counts(s: Table, seat: int, out: np.ndarray, k: int) -> int:
         share = np.float32(1.0) / np.float32(max(1, int(deck[kind])))
         discarded[kind] = np.float32(discards[kind]) * share
         unseen[kind] = np.float32(int(deck[kind]) - int(hand[kind]) - int(discards[kind])) * share
-    if n_known(s, seat) > 0:
-        for kind in range(N_KINDS):
+    for i in range(s.n_known):
+        if knower_of(s.known[i]) == seat:
+            kind = kind_of(s.known[i])
             left = int(deck[kind]) - int(hand[kind]) - int(discards[kind])
-            for other in range(s.players):
-                left -= int(s.known[seat, other, kind])
+            for j in range(s.n_known):
+                if knower_of(s.known[j]) == seat and kind_of(s.known[j]) == kind:
+                    left -= 1
             unseen[kind] = np.float32(left) * (np.float32(1.0) / np.float32(max(1, int(deck[kind]))))
     return k + 2 * N_KINDS
-
-
-@rule
-def n_known(s: Table, seat: int) -> int:
-    """How many cards in other hands ``seat`` has located; mostly none."""
-    n = 0
-    for other in range(s.players):
-        row = s.known[seat, other]
-        for kind in range(N_KINDS):
-            n += int(row[kind])
-    return n
 
 
 @rule
@@ -170,11 +160,23 @@ def _write_center(s: Table, out: np.ndarray, k: int) -> int:
 
 
 @rule
-def _write_known(cards: np.ndarray, out: np.ndarray, k: int) -> None:
+def _write_held(cards: np.ndarray, out: np.ndarray, k: int) -> None:
     row = out[k : k + N_KINDS]
     for kind in range(N_KINDS):
         n = np.float32(cards[kind])
         row[kind] = n / (n + np.float32(1.0))
+
+
+@rule
+def _write_known(s: Table, seat: int, out: np.ndarray, k: int) -> None:
+    """The cards that ``seat`` knows in other hands; equal ones stand side by side in its memory."""
+    n = 0
+    for i in range(s.n_known):
+        one = s.known[i]
+        n = n + 1 if i > 0 and s.known[i - 1] == one else 1
+        if knower_of(one) == seat:
+            place = (holder_of(one) - int(seat)) % int(s.players)
+            out[k + N_KINDS * place + kind_of(one)] = np.float32(n) / (np.float32(n) + np.float32(1.0))
 
 
 @rule

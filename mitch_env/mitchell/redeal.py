@@ -10,6 +10,7 @@ from ..chance import CHANCE_STREAM, REDEAL_STREAM, draw_below, mix, shuffle, str
 from ..game import NOBODY, Table
 from ..jit import rule
 from .kinds import GIVE, N_KINDS, NO_KINDS, NOTHING, REACTIONS, Kinds, bit
+from .memory import forget_unseen, holder_of, kind_of, knower_of, n_known
 from .state import PHASE_ANSWER, PHASE_DRAWN, PHASE_PLAY, playable_with, stock_left
 
 
@@ -43,11 +44,7 @@ def redeal_hidden(s: Table, seat: int, key: np.uint64) -> None:
     s.stock[n_stock:] = 0
     s.stock_next = 0
     s.stock_size = n_stock
-    for observer in range(s.players):
-        if observer != seat:
-            for holder in range(s.players):
-                if holder != seat:
-                    s.known[observer, holder, :] = 0
+    forget_unseen(s, seat)
     if s.pending == GIVE and s.turn != seat:
         s.gift = random_card(s, s.turn)
 
@@ -57,30 +54,30 @@ def collect_hidden(s: Table, seat: int, cards: Any) -> int:
     """Writes the cards that ``seat`` has not located to ``cards``, by kind; returns how many there are."""
     n = 0
     for kind in range(N_KINDS):
-        located = int(s.hand[seat, kind]) + int(s.discards[kind])
-        for other in range(s.players):
-            located += int(s.known[seat, other, kind])
-        for _ in range(int(s.deck[kind]) - located):
+        left = np.int64(s.deck[kind]) - np.int64(s.hand[seat, kind]) - np.int64(s.discards[kind])
+        for i in range(s.n_known):
+            if knower_of(s.known[i]) == seat and kind_of(s.known[i]) == kind:
+                left -= 1
+        for _ in range(left):
             cards[n] = kind
             n += 1
     return n
 
 
 @rule
-def n_unknown(s: Table, seat: int, other: int) -> int:
+def n_unknown(s: Table, seat: int, other: int) -> Any:
     """How many cards in the hand of ``other`` are not known to ``seat``."""
-    n = int(s.n_held[other])
-    for kind in range(N_KINDS):
-        n -= int(s.known[seat, other, kind])
-    return n
+    return np.int64(s.n_held[other]) - n_known(s, seat, other)
 
 
 @rule
-def fill_hand(s: Table, seat: int, other: int, cards: Any, at: int) -> int:
+def fill_hand(s: Table, seat: int, other: int, cards: Any, at: int) -> Any:
     """Makes the hand of ``other`` from what ``seat`` knows of it and ``cards`` from ``at`` on; returns where it stopped."""
     stop = at + n_unknown(s, seat, other)
-    for kind in range(N_KINDS):
-        s.hand[other, kind] = s.known[seat, other, kind]
+    s.hand[other, :] = 0
+    for i in range(s.n_known):
+        if knower_of(s.known[i]) == seat and holder_of(s.known[i]) == other:
+            s.hand[other, kind_of(s.known[i])] += 1
     for i in range(at, stop):
         s.hand[other, cards[i]] += 1
     return stop
@@ -95,7 +92,7 @@ def needed(s: Table) -> Kinds:
 
 
 @rule
-def redraw_actor(s: Table, seat: int, cards: Any, n: int) -> int:
+def redraw_actor(s: Table, seat: int, cards: Any, n: int) -> Any:
     """Makes the hand of the actor, who is another seat, from the ``n`` shuffled ``cards``; returns how many it took.
 
     A drawn card is drawn among those that can be played. Otherwise the unknown part of the hand is drawn again until the hand
@@ -122,8 +119,9 @@ def redraw_actor(s: Table, seat: int, cards: Any, n: int) -> int:
 @rule
 def knows_one(s: Table, seat: int, wanted: Kinds) -> bool:
     """Whether ``seat`` knows that the actor holds one of the kinds."""
-    for kind in range(N_KINDS):
-        if s.known[seat, s.actor, kind] > 0 and bit(kind) & wanted != NO_KINDS:
+    for i in range(s.n_known):
+        one = s.known[i]
+        if knower_of(one) == seat and holder_of(one) == s.actor and bit(kind_of(one)) & wanted != NO_KINDS:
             return True
     return False
 

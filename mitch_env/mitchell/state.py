@@ -47,7 +47,8 @@ TABLE = table_dtype(
         ("suit", "i1"),  # the current one, NOTHING before the first
         ("hand", "u1", (MAX_PLAYERS, N_KINDS)),  # cards of each kind
         ("n_held", "u1", (MAX_PLAYERS,)),  # cards in each hand, for all to see (M15)
-        ("known", "u1", (MAX_PLAYERS, MAX_PLAYERS, N_KINDS)),  # [observer, holder]: cards that must still be there after gifts
+        ("n_known", "u1"),
+        ("known", "u2", (MAX_CARDS,)),  # what is known of other hands after gifts (memory.py); zeros behind it
         ("discards", "u1", (N_KINDS,)),  # cards of each kind on the discard pile
         ("n_discards", "i2"),
         ("top", "i1"),  # the kind that lies on top of it, NOTHING if it is empty

@@ -16,6 +16,7 @@ from ..jit import rule
 from ..options import check_int
 from .actions import change_at, force_two_at, give_at, pass_at
 from .kinds import ANYWHERE_OF, N_INVESTIGATIONS, N_KINDS, N_SUITS, NOTHING, suit_of
+from .memory import kind_of, sort
 from .observation import layout
 from .options import MAX_PLAYERS
 
@@ -88,9 +89,10 @@ def relabel(s: Table, code: int, out: Table) -> None:
     _rename_counts(code, s.discards, out.discards)
     for seat in range(s.players):
         _rename_counts(code, s.hand[seat], out.hand[seat])
-        for other in range(s.players):
-            if other != seat:
-                _rename_counts(code, s.known[seat, other], out.known[seat, other])
+    for i in range(s.n_known):
+        kind = kind_of(s.known[i])
+        out.known[i] = int(s.known[i]) - kind + renamed_kind(code, kind)
+    sort(out)
     out.top = renamed_kind(code, int(s.top))
     out.drawn = renamed_kind(code, int(s.drawn))
     out.gift = renamed_kind(code, int(s.gift))
