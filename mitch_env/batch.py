@@ -73,6 +73,9 @@ class Batch:
         OptionsError: If an option is unknown or a value is not allowed.
     """
 
+    #: Whether a finished match is followed by the next one in the same step.
+    _goes_on = True
+
     def __init__(
         self,
         game: str | Game,
@@ -206,8 +209,8 @@ class Batch:
             self._kernels.rename_rows(self._code, where, chosen, True, own_names)
             chosen = own_names
         if self.check:
-            first = self._kernels.check_rows(self._raw, where, chosen)
-            if first >= 0:
+            first = self._first_illegal(where, chosen)
+            if first < len(where):
                 raise IllegalActionError(self._refusal(int(where[first]), int(chosen[first])))
         self._share(self._step_range, where, chosen)
 
@@ -218,7 +221,7 @@ class Batch:
         """
         where = self._rows(rows)
         out = self._actions if rows is None else np.empty(len(where), np.int64)
-        self._kernels.pick_rows(self._raw, where, self._policy, out)
+        self._share(self._pick_range, where, out)
         if self.canonical:
             self._kernels.rename_rows(self._code, where, out, False, out)
         return out
@@ -310,20 +313,29 @@ class Batch:
         self._truncated[where] = 0
         self._share(self._view_range, where, self._actions)
 
+    def _first_illegal(self, where: np.ndarray, actions: np.ndarray) -> int:
+        """The first place whose action is illegal at its table, ``len(where)`` if none is."""
+        found = [len(where)] * self.threads
+
+        def check_range(worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
+            first = self._kernels.check_rows(self._raw, where, lo, hi, actions)
+            found[worker] = first if first < hi else len(where)
+
+        self._share(check_range, where, actions)
+        return min(found)
+
+    def _pick_range(self, worker: int, where: np.ndarray, out: np.ndarray, lo: int, hi: int) -> None:
+        self._kernels.pick_rows(self._raw, where, lo, hi, self._policy, out)
+
     def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        self._kernels.step_rows(
-            self._raw,
-            where,
-            lo,
-            hi,
-            actions,
-            self.reward,
-            self._scored,
-            self._terminated,
-            self._truncated,
-            self._policy,
-        )
-        self._view_range(worker, where, actions, lo, hi)
+        ends = (self.reward, self._scored, self._terminated, self._truncated, self._policy)
+        seen = (self.encoder.flat, self._mask, self.actor)
+        shows = not self.canonical
+        self._kernels.step_rows(self._raw, where, lo, hi, actions, self._goes_on, shows, *ends, *seen)
+        if self.canonical:
+            self._view_range(worker, where, actions, lo, hi)
+        else:
+            self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
 
     def _view_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
         outputs = (self.encoder.flat, self._mask, self.actor)

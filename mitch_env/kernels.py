@@ -175,14 +175,16 @@ class Kernels:
 
     @functools.cached_property
     def step_rows(self) -> Any:
-        """``(tables, rows, lo, hi, actions, reward, scored, terminated, truncated, policy)``: one decision at each row.
+        """One decision at each of ``rows[lo:hi]``, and what the next actor sees while the table is at hand.
 
-        The rows are ``rows[lo:hi]``.
-        ``actions[k]`` belongs to ``rows[k]`` and is legal. A finished match is followed by the next one that asks anybody
-        anything (in some games a match can end without a decision); after ``MOST_SILENT`` that do not, the table stays over.
+        ``(tables, rows, lo, hi, actions, goes_on, shows, reward, scored, terminated, truncated, policy, observation, mask,
+        actor)``: ``actions[k]`` belongs to ``rows[k]`` and is legal. If it ``goes_on``, a finished match is followed by the next
+        one that asks anybody anything (in some games a match can end without a decision); after ``MOST_SILENT`` that do not,
+        the table stays over. Otherwise it stays on the table. What is seen is written if it ``shows``.
         """
         apply_action, start_match = self.rules.apply_action, self.rules.start_match
         shuffle_deal, open_deal = self.rules.shuffle_deal, self.rules.open_deal
+        observe, legal_actions = self.rules.observe, self.rules.legal_actions
 
         def step_rows(
             tables: Any,
@@ -190,11 +192,16 @@ class Kernels:
             lo: int,
             hi: int,
             actions: Any,
+            goes_on: bool,
+            shows: bool,
             reward: Any,
             scored: Any,
             terminated: Any,
             truncated: Any,
             policy: Any,
+            observation: Any,
+            mask: Any,
+            actor: Any,
         ) -> None:
             for k in range(lo, hi):
                 i = rows[k]
@@ -210,7 +217,7 @@ class Kernels:
                 scored[i] = is_over or s.deals_done != deals_done
                 terminated[i] = is_over and s.truncated == 0
                 truncated[i] = is_over and s.truncated != 0
-                tries = MOST_SILENT
+                tries = MOST_SILENT if goes_on else 0
                 while s.phase == PHASE_OVER and tries > 0:
                     tries -= 1
                     s.seed = next_seed(s.seed)
@@ -219,35 +226,36 @@ class Kernels:
                         shuffle_deal(s)
                         open_deal(s)
                     policy[i] = stream(s.seed, POLICY_STREAM)
+                if not shows:
+                    continue
+                actor[i] = s.actor
+                if s.actor >= 0:
+                    observe(s, s.actor, observation[i])
+                    legal_actions(s, mask[i])
+                else:
+                    observation[i] = 0.0
+                    mask[i] = 0
 
-        signature = types.void(
-            self._tables,
-            types.int64[::1],
-            types.int64,
-            types.int64,
-            types.int64[::1],
-            types.float32[:, ::1],
-            types.uint8[::1],
-            types.uint8[::1],
-            types.uint8[::1],
-            types.uint64[::1],
-        )
+        ints, flags, range_of = types.int64[::1], types.uint8[::1], (types.int64, types.int64)
+        ends = (types.float32[:, ::1], flags, flags, flags, types.uint64[::1])
+        seen = (types.float32[:, ::1], types.uint8[:, ::1], types.int8[::1])
+        signature = types.void(self._tables, ints, *range_of, ints, types.boolean, types.boolean, *ends, *seen)
         return kernel(step_rows, signature, f"{self.rules.name} batch step")
 
     @functools.cached_property
     def check_rows(self) -> Any:
-        """``(tables, rows, actions) -> k``: the first ``k`` whose action is illegal at its row, -1 if there is none."""
+        """``(tables, rows, lo, hi, actions) -> k``: the first ``k`` from ``lo`` whose action is illegal, ``hi`` if none is."""
         is_legal = self.rules.is_legal
 
-        def check_rows(tables: Any, rows: Any, actions: Any) -> int:
-            for k in range(rows.shape[0]):
+        def check_rows(tables: Any, rows: Any, lo: int, hi: int, actions: Any) -> int:
+            for k in range(lo, hi):
                 if not is_legal(tables[rows[k]], actions[k]):
                     return k
-            return -1
+            return hi
 
-        return kernel(
-            check_rows, types.int64(self._tables, types.int64[::1], types.int64[::1]), f"{self.rules.name} batch check"
-        )
+        ints = types.int64[::1]
+        signature = types.int64(self._tables, ints, types.int64, types.int64, ints)
+        return kernel(check_rows, signature, f"{self.rules.name} batch check")
 
     @functools.cached_property
     def view_rows(self) -> Any:
@@ -332,16 +340,17 @@ class Kernels:
 
     @functools.cached_property
     def pick_rows(self) -> Any:
-        """``(tables, rows, policy, out)``: a uniform legal action at each of the rows, from the tables' policy streams."""
+        """``(tables, rows, lo, hi, policy, out)``: a uniform legal action at each of ``rows[lo:hi]``."""
         pick_legal = self.rules.pick_legal
 
-        def pick_rows(tables: Any, rows: Any, policy: Any, out: Any) -> None:
-            for k in range(rows.shape[0]):
+        def pick_rows(tables: Any, rows: Any, lo: int, hi: int, policy: Any, out: Any) -> None:
+            for k in range(lo, hi):
                 i = rows[k]
                 out[k] = pick_legal(tables[i], mix(policy[i]))
                 policy[i] = advanced(policy[i])
 
-        signature = types.void(self._tables, types.int64[::1], types.uint64[::1], types.int64[::1])
+        ints = types.int64[::1]
+        signature = types.void(self._tables, ints, types.int64, types.int64, types.uint64[::1], ints)
         return kernel(pick_rows, signature, f"{self.rules.name} batch random choice")
 
 

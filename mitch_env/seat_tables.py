@@ -21,7 +21,7 @@ from numba import types
 from .batch import Batch
 from .chance import advanced, mix, stream
 from .encoders import Encoder
-from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Game, Rules
+from .game import NOBODY, Game, Rules
 from .jit import kernel
 from .opponents import Opponents
 from .options import OptionsError, check_int, unknown_name
@@ -243,14 +243,11 @@ def _below(bits: Any, n: Any) -> np.ndarray:
 class MatchBatch(Batch):
     """A batch that leaves a finished match on the table, where it can still be looked at, until ``reset`` begins the next."""
 
+    _goes_on = False
+
     def _take_kernels(self) -> None:
         super()._take_kernels()
         self._match_kernels = _match_kernels_of(self.game.rules)
-
-    def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        ends = (self._scored, self._terminated, self._truncated)
-        self._match_kernels.play_rows(self._raw, where, lo, hi, actions, self.reward, *ends)
-        self._view_range(worker, where, actions, lo, hi)
 
     def view_seats(self, rows: np.ndarray, seats: np.ndarray, out: Encoder) -> None:
         """Writes to row ``i`` of ``out`` what ``seats[i]`` sees at each table ``i`` of ``rows``, whoever is to act."""
@@ -267,45 +264,6 @@ class _MatchKernels:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._tables = numba.from_dtype(rules.table_dtype)[::1]
-
-    @functools.cached_property
-    def play_rows(self) -> Any:
-        """``(tables, rows, lo, hi, actions, reward, scored, terminated, truncated)``: one decision at each of ``rows[lo:hi]``.
-
-        ``actions[k]`` belongs to ``rows[k]`` and is legal. A finished match stays on the table.
-        """
-        apply_action, shuffle_deal, open_deal = self.rules.apply_action, self.rules.shuffle_deal, self.rules.open_deal
-
-        def play_rows(
-            tables: Any,
-            rows: Any,
-            lo: int,
-            hi: int,
-            actions: Any,
-            reward: Any,
-            scored: Any,
-            terminated: Any,
-            truncated: Any,
-        ) -> None:
-            for k in range(lo, hi):
-                i = rows[k]
-                s = tables[i]
-                deals_done = s.deals_done
-                apply_action(s, actions[k])
-                while s.phase == PHASE_DEAL:
-                    shuffle_deal(s)
-                    open_deal(s)
-                for seat in range(reward.shape[1]):
-                    reward[i, seat] = s.reward[seat]
-                is_over = s.phase == PHASE_OVER
-                scored[i] = is_over or s.deals_done != deals_done
-                terminated[i] = is_over and s.truncated == 0
-                truncated[i] = is_over and s.truncated != 0
-
-        ints, flags = types.int64[::1], types.uint8[::1]
-        rows_and_actions = (self._tables, ints, types.int64, types.int64, ints)
-        signature = types.void(*rows_and_actions, types.float32[:, ::1], flags, flags, flags)
-        return kernel(play_rows, signature, f"{self.rules.name} match step")
 
     @functools.cached_property
     def view_seats(self) -> Any:

@@ -109,7 +109,7 @@ class Compiled(Plain):
     def legal_among(self, actions: Sequence[int]) -> list[int]:
         check_rows, raw, row = self.kernels.check_rows, self.raw, self._row
         column = np.array(actions, np.int64).reshape(-1, 1)
-        return [action for action, one in zip(actions, column, strict=True) if check_rows(raw, row, one) < 0]
+        return [action for action, one in zip(actions, column, strict=True) if check_rows(raw, row, 0, 1, one) == 1]
 
     def mask(self) -> np.ndarray:
         mask = np.full((1, self.n_actions), 255, np.uint8)
@@ -118,7 +118,7 @@ class Compiled(Plain):
         return mask[0]
 
     def pick(self, counter: np.uint64) -> int:
-        self.kernels.pick_rows(self.raw, self._row, np.array([counter], np.uint64), self._one)
+        self.kernels.pick_rows(self.raw, self._row, 0, 1, np.array([counter], np.uint64), self._one)
         return int(self._one[0])
 
     def view(self, seat: int) -> np.ndarray:

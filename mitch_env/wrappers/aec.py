@@ -27,7 +27,7 @@ from .potentials import Potential, Shaping, dense_potential, told_sparse
 ORDER_STREAM = np.uint64(0x6D69746368000020)
 
 
-class TableWrapper(BaseWrapper):  # type: ignore[misc]
+class TableWrapper(BaseWrapper):
     """What the wrappers here share: they know the table underneath, and where each agent sits.
 
     Raises:
