@@ -16,7 +16,7 @@ from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, stream
 from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
 from .game import NOBODY, Game, Table, legal_moves
-from .jit import kernel_view
+from .jit import direct, kernel_view
 from .kernels import AT_DEAL, ILLEGAL, kernels_of
 from .layout import Layout
 from .log import DealLog
@@ -25,6 +25,8 @@ from .rewards import REWARDS
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 
+#: Looked up once: an observation has fresh arrays each time.
+_empty, _FLOAT, _FLAG = np.empty, np.dtype(np.float32), np.dtype(np.int8)
 _FIRST = np.zeros(1, np.int64)
 _OWN_NAMES = np.full(1, NO_RENAMING, np.int64)
 
@@ -124,8 +126,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def _take_kernels(self) -> None:
         self._raw = kernel_view(self._tables)
         self._kernels = kernels_of(self.game.rules)
-        self._step_and_view = self._kernels.step_and_view
-        self._view_one = self._kernels.view_one
+        self._step_and_view = direct(self._kernels.step_and_view)
+        self._view_one = direct(self._kernels.view_one)
         #: What ``step`` has written for the seat that must answer now, until it is handed out.
         self._written: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -184,19 +186,20 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             raise IllegalActionError(self._refusal(repr(action))) from None
         if not -1 << 63 <= number < 1 << 63:
             raise IllegalActionError(self._refusal(number))
-        written = np.empty(self._size, np.float32), np.empty(self._n_actions, np.int8)
-        actor = self._step_and_view(self._raw, number, *written)
+        observation, mask = _empty(self._size, _FLOAT), _empty(self._n_actions, _FLAG)
+        actor = self._step_and_view(self._raw, number, observation, mask)
         if actor == ILLEGAL:
             raise IllegalActionError(self._refusal(number))
         if self._log is not None:
             self._log[-1].actions.append(number)
         self._cumulative_rewards[agent] = 0.0
-        self._written = written if actor >= 0 else None
         if actor >= 0:
+            self._written = observation, mask
             if not self._rewards_are_zero:
                 self._clear_rewards()
             self.agent_selection = self.possible_agents[actor]
         else:
+            self._written = None
             is_live = actor == AT_DEAL and self._deal()
             self._pay()
             if not is_live:
@@ -222,7 +225,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self._written = None
             observation, mask = written
         else:
-            observation, mask = np.empty(self._size, np.float32), np.empty(self._n_actions, np.int8)
+            observation, mask = _empty(self._size, _FLOAT), _empty(self._n_actions, _FLAG)
             self._view_one(self._raw, self._seat_of[agent], observation, mask)
         if self._is_flat:
             return {"observation": observation, "action_mask": mask}

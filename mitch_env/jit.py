@@ -205,5 +205,13 @@ def kernel(function: F, signature: Any, what: str) -> F:
     return compiled
 
 
+def direct(compiled: Any) -> Any:
+    """A kernel as it was compiled, without numba's look at the types of the arguments, which takes as long as a small kernel.
+
+    The arguments must be exactly what the kernel was compiled for: nothing checks them.
+    """
+    return compiled if config.DISABLE_JIT else compiled.overloads[compiled.signatures[0]].entry_point
+
+
 # Read now, so that what is compiled later counts as made from the sources as they were imported.
 _sources_hash("mitch_env")

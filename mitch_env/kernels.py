@@ -178,9 +178,9 @@ class Kernels:
         """One decision at each of ``rows[lo:hi]``, and what the next actor sees while the table is at hand.
 
         ``(tables, rows, lo, hi, actions, goes_on, shows, reward, scored, terminated, truncated, policy, observation, mask,
-        actor)``: ``actions[k]`` belongs to ``rows[k]`` and is legal. If it ``goes_on``, a finished match is followed by the next
-        one that asks anybody anything (in some games a match can end without a decision); after ``MOST_SILENT`` that do not,
-        the table stays over. Otherwise it stays on the table. What is seen is written if it ``shows``.
+        actor)``: ``actions[k]`` belongs to ``rows[k]`` and is legal. If it ``goes_on``, a finished match is followed by the
+        next one that asks anybody anything (in some games a match can end without a decision); after ``MOST_SILENT`` that do
+        not, the table stays over. Otherwise it stays on the table. What is seen is written if it ``shows``.
         """
         apply_action, start_match = self.rules.apply_action, self.rules.start_match
         shuffle_deal, open_deal = self.rules.shuffle_deal, self.rules.open_deal
