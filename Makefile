@@ -2,34 +2,28 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 READY := $(VENV)/.ready
-CLIENTS := $(VENV)/.clients
 
-.PHONY: help train test demo soak bench rllib lint clean
+.PHONY: help train test demo soak bench lint clean
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) torch
-	$(INSTALL) --editable ".[train,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,dev]"
 	touch $(READY)
-
-$(CLIENTS): $(READY)
-	$(INSTALL) --editable ".[train,dev,clients,bench]"
-	touch $(CLIENTS)
 
 train: $(READY) ## train an agent for mitch_jp by self-play, export it, show it in a tournament
 	$(BIN)/python train/ppo.py --config configs/mitch_jp_3p.yaml
 
-test: $(CLIENTS) lint ## check style and types, run all tests, and the rules again uncompiled and with bounds checks
+test: $(READY) lint ## check style and types, run all tests, and the rules again uncompiled and with bounds checks
 	$(BIN)/python -m pytest -m "not slow"
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_rulings_mitch.py tests/test_rendering_mitch.py
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest tests/test_rulings_mitch.py tests/test_laws.py -k "not plain"
 
-lint: $(CLIENTS) ## ruff and mypy
+lint: $(READY) ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict mitch_env agents
@@ -41,15 +35,9 @@ soak: $(READY) ## 20,000 random matches against the referee, and the slow streng
 	$(BIN)/python tests/soak.py --matches 20000 --seed 1
 	$(BIN)/python -m pytest -m slow
 
-bench: $(CLIENTS) ## speed, side by side with peers (installs them)
-	$(BIN)/python -m benchmarks.throughput --cold --out runs/speed
-
-rllib: ## the tests with RLlib, in an environment of its own: Ray pins another Gymnasium
-	$(PYTHON) -m venv .venv-rllib
-	.venv-rllib/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-rllib.txt \
-		--editable . "ray[rllib]" torch pytest pillow
-	.venv-rllib/bin/python -m pytest tests/test_client_rllib.py tests/test_aec.py tests/test_registry.py tests/test_single_agent.py
-	.venv-rllib/bin/python examples/rllib_ppo.py --iterations 1 --decisions 100 --matches 20
+bench: $(READY) ## speed, side by side with peers (installs them)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python -m benchmarks.throughput
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-rllib .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info

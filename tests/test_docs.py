@@ -111,13 +111,11 @@ PARSERS = {
     "agents.tournament": "agents.tournament",
     "benchmarks.throughput": "benchmarks.throughput",
     "benchmarks.deals": "benchmarks.deals",
-    "benchmarks.training": "benchmarks.training",
-    "benchmarks.profile": "benchmarks.profile",
     "train/ppo.py": "train.ppo",
     "train/export.py": "train.export",
 }
 #: Commands of other projects.
-TOOLS = {"pip", "ruff", "mypy", "pytest", "git", "venv"}
+TOOLS = {"pip", "ruff", "mypy", "pytest", "git"}
 
 
 def bash_commands() -> list[tuple[str, str]]:
@@ -137,7 +135,6 @@ def check_command(line: str) -> None:
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):  # settings such as NUMBA_DISABLE_JIT=1
         words.pop(0)
     program, *arguments = words
-    program = program.removeprefix(".venv-rllib/bin/")
     if program == "make":
         targets = re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE)
         assert arguments and set(arguments) <= set(targets), f"{line}: the Makefile makes {', '.join(targets)}"
