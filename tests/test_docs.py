@@ -2,11 +2,13 @@
 
 In a page, ```` ```python ```` blocks with ``>>>`` are doctests that share their names down the page. A ```` ```console ````
 block is run and its output compared. A ```` ```bash ```` block is not run, but each of its commands must exist and take the
-arguments. ``<!-- printed by CODE -->`` before a ```` ```text ```` block is code that must print that block.
+arguments. A ```` ```python ```` block without ``>>>`` is not run either, but must be Python that imports what is there.
+``<!-- printed by CODE -->`` before a ```` ```text ```` block is code that must print that block.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import importlib
@@ -58,6 +60,11 @@ def is_same(written: str, printed: str) -> bool:
 # --- Examples.
 
 
+def is_used(package: str, code: str) -> bool:
+    """Whether code imports a package or something of it."""
+    return re.search(rf"(?:import|from) {package}\b", code) is not None
+
+
 def run_examples(name: str, text: str) -> tuple[list[str], int]:
     """Runs the doctests and hidden code of a page; what failed, and how many examples were run."""
     globs: dict[str, Any] = {"__name__": "__main__"}
@@ -77,7 +84,7 @@ def run_examples(name: str, text: str) -> tuple[list[str], int]:
         printed = None
         if block.kind != "python" or ">>>" not in block.text:
             continue
-        if any(f"import {extra}" in block.text and importlib.util.find_spec(extra) is None for extra in EXTRAS):
+        if any(importlib.util.find_spec(extra) is None for extra in EXTRAS if is_used(extra, block.text)):
             continue
         test = doctest.DocTestParser().get_doctest(block.text, globs, name, str(ROOT / name), block.line)
         result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=failures.append, clear_globs=False)
@@ -90,6 +97,34 @@ def run_examples(name: str, text: str) -> tuple[list[str], int]:
 def test_the_examples_of_a_page_run_and_print_what_it_says(name: str) -> None:
     failures, _ = run_examples(name, page(name))
     assert not failures, "\n".join(failures)
+
+
+def missing_imports(code: str) -> list[str]:
+    """What code imports that is not there; what it imports of packages that are not installed is passed over."""
+    missing = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and node.module and importlib.util.find_spec(node.module.partition(".")[0]):
+            try:
+                module = importlib.import_module(node.module)
+            except ModuleNotFoundError as error:
+                if error.name is None or importlib.util.find_spec(error.name.partition(".")[0]):
+                    raise
+                continue
+            missing += [f"{node.module}.{one.name}" for one in node.names if not hasattr(module, one.name)]
+    return missing
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_code_that_is_not_run_imports_what_is_there(name: str) -> None:
+    for block in blocks_of(page(name)):
+        if block.kind == "python" and ">>>" not in block.text:
+            assert missing_imports(block.text) == [], f"{name}:{block.line}"
+
+
+def test_code_that_imports_what_is_not_there_is_noticed() -> None:
+    assert missing_imports("from mitch_env import Batch, Botch") == ["mitch_env.Botch"]
+    with pytest.raises(ModuleNotFoundError):
+        missing_imports("from mitch_env.nothing import Batch")
 
 
 def test_examples_are_found_and_a_wrong_one_fails() -> None:
@@ -111,11 +146,13 @@ PARSERS = {
     "agents.tournament": "agents.tournament",
     "benchmarks.throughput": "benchmarks.throughput",
     "benchmarks.deals": "benchmarks.deals",
+    "benchmarks.training": "benchmarks.training",
+    "benchmarks.profile": "benchmarks.profile",
     "train/ppo.py": "train.ppo",
     "train/export.py": "train.export",
 }
 #: Commands of other projects.
-TOOLS = {"pip", "ruff", "mypy", "pytest", "git"}
+TOOLS = {"pip", "venv", "ruff", "mypy", "pytest", "git"}
 
 
 def bash_commands() -> list[tuple[str, str]]:
@@ -135,6 +172,7 @@ def check_command(line: str) -> None:
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):  # settings such as NUMBA_DISABLE_JIT=1
         words.pop(0)
     program, *arguments = words
+    program = re.sub(r"^\.venv[\w-]*/bin/", "", program)  # a tool of some virtual environment
     if program == "make":
         targets = re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE)
         assert arguments and set(arguments) <= set(targets), f"{line}: the Makefile makes {', '.join(targets)}"
@@ -185,6 +223,9 @@ def test_a_command_exists_and_takes_its_arguments(name: str, line: str) -> None:
         "make nothing",
         "python -m mitch_env.nothing",
         "python train/nothing.py",
+        ".venv-rllib/bin/python examples/nothing.py",
+        "python examples/rllib_ppo.py --nothing",
+        "python -m benchmarks.profile whist",
         "python -m mitch_env.records replay",
         "python -m agents.tournament --game mitch_jp --players-agents random",
         "python -m agents.tournament --game whist --agents random",
@@ -234,7 +275,7 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _FOLDERS = ("mitch_env", "agents", "train", "configs", "benchmarks", "examples", "docs", "tests")
 #: What looks like a path of the project: a folder, a file with its suffix, an id of PettingZoo, or a file at the top.
 _PATH = re.compile(
-    rf"(?:{'|'.join(_FOLDERS)})/(?:[\w./-]*/)?(?:[\w-]+\.\w+|\w+-v\d+)?|\w+\.(?:py|md|toml|cff)|constraints\.txt|Makefile"
+    rf"(?:{'|'.join(_FOLDERS)})/(?:[\w./-]*/)?(?:[\w-]+\.\w+|\w+-v\d+)?|\w+\.(?:py|md|toml|cff)|constraints[\w-]*\.txt|Makefile"
 )
 
 
