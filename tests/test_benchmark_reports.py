@@ -238,7 +238,7 @@ def test_the_profile_prints_every_part(capsys: pytest.CaptureFixture[str]) -> No
         == 0
     )
     out = capsys.readouterr().out
-    assert all(f"| {name} " in out for name in (*profile.PARTS, "all of a step", "view_rows", "forced decisions"))
+    assert all(f"| {name} " in out for name in (*profile.PARTS, "all of a step", "step_rows", "forced decisions"))
     with pytest.raises(SystemExit):
         profile.main(["mitchell", "--players", "9"])
 

@@ -212,7 +212,7 @@ def test_every_form_says_the_same_in_the_frame(name: str, kind: str) -> None:
         }
         assert history["flat"].tobytes() == flat.tobytes()
         rebuilt = np.zeros_like(flat)
-        for (number, seat, entry), value in zip(tokens["tokens"].tolist(), tokens["values"], strict=True):
+        for (number, seat, entry), value in zip(tokens["tokens"].tolist(), tokens["amounts"], strict=True):
             if number:
                 block = layout.blocks[number - 1]
                 rebuilt[layout.slices[block.name].start + seat * block.size + entry] = value

@@ -101,9 +101,9 @@ class Frame:
             return split(self.layout, framed)
         if self.form == "history":
             return {"flat": framed, "events": self._events(observation["events"], observers)}
-        tokens, values = np.zeros((n, self._most, 3), np.int32), np.zeros((n, self._most), np.float32)
-        _token_kernel()(framed, np.arange(n), 0, n, self._columns, tokens, values)
-        return {"tokens": tokens, "values": values}
+        tokens, amounts = np.zeros((n, self._most, 3), np.int32), np.zeros((n, self._most), np.float32)
+        _token_kernel()(framed, np.arange(n), 0, n, self._columns, tokens, amounts)
+        return {"tokens": tokens, "amounts": amounts}
 
     def of_one(self, observation: Any, observer: int, row: int = 0) -> Any:
         """One observation, of the table in row ``row``."""
@@ -130,7 +130,7 @@ class Frame:
         flat = np.zeros((n, self._before.size), np.float32)
         row, at = np.nonzero(number)
         where = self._starts[number] + seat * self._sizes[number] + entry
-        flat[row, where[row, at]] = observation["values"][row, at]
+        flat[row, where[row, at]] = observation["amounts"][row, at]
         return flat
 
     def _events(self, events: np.ndarray, observers: np.ndarray) -> np.ndarray:
@@ -158,4 +158,4 @@ class Frame:
             return Dict(OrderedDict(flat=flat, events=space["events"]))
         most = np.array([len(self.layout.blocks), self.layout.seats - 1, self._sizes.max() - 1], np.int32)
         tokens = Box(np.zeros((self._most, 3), np.int32), np.tile(most, (self._most, 1)), dtype=np.int32)
-        return Dict(OrderedDict(tokens=tokens, values=Box(0.0, 1.0, (self._most,), np.float32)))
+        return Dict(OrderedDict(tokens=tokens, amounts=Box(0.0, 1.0, (self._most,), np.float32)))
