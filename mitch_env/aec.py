@@ -129,7 +129,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._step_and_view = direct(self._kernels.step_and_view)
         self._view_one = direct(self._kernels.view_one)
         #: What ``step`` has written for the seat that must answer now, until it is handed out.
-        self._written: tuple[np.ndarray, np.ndarray] | None = None
+        self._written: dict[str, np.ndarray] | None = None
 
     # --- The AEC interface.
 
@@ -194,7 +194,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self._log[-1].actions.append(number)
         self._cumulative_rewards[agent] = 0.0
         if actor >= 0:
-            self._written = observation, mask
+            self._written = {"observation": observation, "action_mask": mask}
             if not self._rewards_are_zero:
                 self._clear_rewards()
             self.agent_selection = self.possible_agents[actor]
@@ -220,19 +220,20 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What a seat sees, at any time, in fresh arrays."""
-        written = self._written
-        if written is not None and agent == self.agent_selection:
+        seen = self._written
+        if seen is not None and agent == self.agent_selection:
             self._written = None
-            observation, mask = written
         else:
-            observation, mask = _empty(self._size, _FLOAT), _empty(self._n_actions, _FLAG)
-            self._view_one(self._raw, self._seat_of[agent], observation, mask)
-        if self._is_flat:
-            return {"observation": observation, "action_mask": mask}
+            seen = {"observation": _empty(self._size, _FLOAT), "action_mask": _empty(self._n_actions, _FLAG)}
+            self._view_one(self._raw, self._seat_of[agent], seen["observation"], seen["action_mask"])
+        return seen if self._is_flat else self._in_form(agent, seen)
+
+    def _in_form(self, agent: str, seen: dict[str, Any]) -> dict[str, Any]:
+        """A flat observation in the form that was asked for."""
         encoder = self._encoder
-        encoder.flat[0] = observation
+        encoder.flat[0] = seen["observation"]
         encoder.write(self._raw, _FIRST, 0, 1, np.array([self._seat_of[agent]], np.int8), _OWN_NAMES)
-        return {"observation": encoder.copied(0), "action_mask": mask}
+        return {"observation": encoder.copied(0), "action_mask": seen["action_mask"]}
 
     def state(self) -> np.ndarray:
         """The full view (all hands, the stock, the public facts) for centralised critics: float32 in [0, 1]."""
