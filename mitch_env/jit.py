@@ -76,6 +76,20 @@ def _cttz(typingctx: Any, x: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
+@intrinsic
+def _nonzero_16(typingctx: Any, row: Any, start: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        from llvmlite import ir
+
+        sixteen = ir.VectorType(ir.IntType(8), 16)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        entries = builder.load(builder.bitcast(builder.gep(data, [args[1]]), sixteen.as_pointer()), align=1)
+        differ = builder.icmp_unsigned("!=", entries, ir.Constant(sixteen, None))
+        return builder.zext(builder.bitcast(differ, ir.IntType(16)), ir.IntType(64))
+
+    return types.uint64(row, types.int64), codegen
+
+
 def popcount(x: np.uint64) -> int:
     """The number of bits set in ``x``."""
     return int(x).bit_count()
@@ -87,6 +101,11 @@ def lowest_bit(x: np.uint64) -> int:
     return (word & -word).bit_length() - 1
 
 
+def nonzero_bytes(row: np.ndarray, n: int) -> np.uint64:
+    """The set of the places below ``n`` (16 to 64) at which ``row``, contiguous uint8, is not 0."""
+    return np.uint64(sum(1 << i for i in range(n) if row[i] != 0))
+
+
 @overload(popcount, strict=False)
 def _popcount(x: Any) -> Any:
     return lambda x: _ctpop(np.uint64(x))  # type: ignore[call-arg]
@@ -95,6 +114,18 @@ def _popcount(x: Any) -> Any:
 @overload(lowest_bit, strict=False)
 def _lowest_bit(x: Any) -> Any:
     return lambda x: _cttz(np.uint64(x))  # type: ignore[call-arg]
+
+
+@overload(nonzero_bytes, strict=False)
+def _nonzero_bytes(row: Any, n: Any) -> Any:
+    def compiled(row: Any, n: Any) -> Any:
+        last = n - 16  # the sixteen that end at n may overlap with those before
+        places = _nonzero_16(row, last) << np.uint64(last)  # type: ignore[call-arg]
+        for start in range(0, last, 16):
+            places |= _nonzero_16(row, start) << np.uint64(start)  # type: ignore[call-arg]
+        return places
+
+    return compiled
 
 
 _DTYPES: dict[np.dtype, np.dtype] = {}
@@ -172,6 +203,16 @@ def _say_once(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+def _settings() -> dict[str, Any]:
+    """How kernels are compiled.
+
+    They allocate nothing, so numba need not count references to arrays (which would take atomic instructions at every call of a
+    rule; a kernel that did allocate would not compile). Rules are inlined, so that a kernel sees all of a step at once. And a
+    division by 0 is not looked for, except in a checked run: the test alone would keep loops from becoming vector instructions.
+    """
+    return {"nogil": True, "_nrt": False, "forceinline": True, "error_model": "python" if config.BOUNDSCHECK else "numpy"}
+
+
 def kernel(function: F, signature: Any, what: str) -> F:
     """Compiles ``function`` for one signature, or takes it from the cache.
 
@@ -193,12 +234,12 @@ def kernel(function: F, signature: Any, what: str) -> F:
             "set MITCH_ENV_CACHE to a folder that can"
         )
         # numba would put the code beside the sources, where it does not notice that a called function was edited.
-        uncached: F = numba.njit(signature, nogil=True)(function)
+        uncached: F = numba.njit(signature, **_settings())(function)
         return uncached
     if is_first:
         _say_once(f"mitch_env: compiling the rules for this machine: some seconds, once; later starts take it from {folder}")
     with _numba_cache_in(folder):
-        compiled: F = numba.njit(signature, cache=True, nogil=True)(function)
+        compiled: F = numba.njit(signature, cache=True, **_settings())(function)
     if is_first:
         marker.touch()
         _forget_old_caches(folder)

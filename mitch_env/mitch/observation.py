@@ -11,6 +11,7 @@ from ..expand import expand
 from ..game import NOBODY, Table
 from ..jit import lowest_bit, popcount, rule
 from ..layout import Block, Layout
+from ..seats import next_seat
 from .actions import layable
 from .options import MAX_PLAYERS
 from .scoring import leader
@@ -26,7 +27,6 @@ from .state import (
     Cards,
     bit,
     fits,
-    following,
     is_closed,
     pile_set,
     unseen,
@@ -119,7 +119,7 @@ def observe(s: Table, seat: int, out: np.ndarray) -> None:
     other = int(seat)
     for r in range(n):
         k = expand(s.tableau[other] if r < s.players else NO_CARDS, out, k, N_CARDS)
-        other = following(s, other)
+        other = next_seat(s, other)
     rest = out[k:]
     for i in range(rest.shape[0]):
         rest[i] = 0.0
@@ -128,7 +128,7 @@ def observe(s: Table, seat: int, out: np.ndarray) -> None:
     other = int(seat)
     for r in range(s.players):
         _write_seat(s, other, out, k + r, n)
-        other = following(s, other)
+        other = next_seat(s, other)
     k = _write_deal(s, out, k + 6 * n)
     _write_options(s, out, k)
 
@@ -180,7 +180,7 @@ def _write_columns(s: Table, seat: int, hidden: Cards, out: np.ndarray, k: int) 
             out[at + suit] = _BOTTOMS[lowest_bit(ranks | _BEYOND)]
             out[at + block + suit] = _THIRTEENTHS[popcount(ranks)]
             out[at + 2 * block + suit] = _THIRTEENTHS[popcount(reach >> shift & SUIT_BITS)]
-        other = following(s, other)
+        other = next_seat(s, other)
     for suit in range(_N_SUITS):
         best = leader(s, suit)
         if best != NOBODY:

@@ -13,6 +13,7 @@ from ..events import clear_events, note
 from ..game import NOBODY, PHASE_DEAL, Table
 from ..jit import lowest_bit, popcount, rule
 from ..rewards import clear_rewards
+from ..seats import seat_after
 from .actions import DISCARD, TAKE, can_take, is_ace_move
 from .events import ACE_LAID, CLOCK_UP, DEALT, DISCARDED, LAID, PLAYOFF_DEALT, TOOK
 from .options import ACE_DECK, ACE_HAND, ACE_STOCK, JOKER
@@ -199,7 +200,7 @@ def open_deal(s: Table) -> None:
 def next_with_cards(s: Table) -> int:
     """The next seat clockwise that has cards, NOBODY if all hands are empty."""
     for step in range(1, s.players + 1):
-        seat = (s.turn + step) % s.players
+        seat = seat_after(s, s.turn, step)
         if s.hand[seat] != NO_CARDS:
             return int(seat)
     return NOBODY

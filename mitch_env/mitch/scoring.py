@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..game import NOBODY, PHASE_DEAL, PHASE_OVER, Table
 from ..jit import lowest_bit, popcount, rule
 from ..rewards import pay_deal, pay_match
+from ..seats import next_seat, seat_after
 from .options import HIGH, LONGEST
 from .state import N_RANKS, NO_CARDS, column
 
@@ -78,7 +79,7 @@ def longest_seats(s: Table) -> int:
 def next_taking_part(s: Table, seat: int) -> int:
     """The next seat clockwise after ``seat`` that takes part in the deal."""
     for step in range(1, s.players + 1):
-        other = (seat + step) % s.players
+        other = seat_after(s, seat, step)
         if s.taking_part >> other & 1:
             return int(other)
     return seat
@@ -113,7 +114,7 @@ def finish_deal(s: Table) -> None:
         s.phase = PHASE_OVER
         pay_match(s)
         return
-    s.regular_dealer = (s.regular_dealer + 1) % s.players
+    s.regular_dealer = next_seat(s, s.regular_dealer)
     s.dealer = s.regular_dealer
     s.playoff = 0
     s.taking_part = (1 << s.players) - 1

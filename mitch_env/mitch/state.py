@@ -129,12 +129,6 @@ def pile_set(s: Table) -> Cards:
 
 
 @rule
-def following(s: Table, seat: int) -> int:
-    """The next seat clockwise."""
-    return 0 if seat + 1 == s.players else seat + 1
-
-
-@rule
 def fits(s: Table, seat: int) -> Cards:
     """The cards that could be laid at the bottom of the columns of ``seat`` now, whoever holds them.
 

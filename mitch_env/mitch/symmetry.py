@@ -12,6 +12,7 @@ import numpy as np
 from ..game import Table
 from ..jit import popcount, rule
 from ..options import check_int
+from ..seats import next_seat
 from .actions import DRAW
 from .observation import layout
 from .state import N_CARDS, N_RANKS, NO_CARDS, SUIT_BITS, Cards, column
@@ -43,7 +44,7 @@ def canonical(s: Table, seat: int) -> int:
 def _suit_key(s: Table, seat: int, suit: int) -> int:
     own = column(s, seat, suit)
     held = s.hand[seat] >> _shift(suit) & SUIT_BITS
-    left = column(s, (seat + 1) % s.players, suit)
+    left = column(s, next_seat(s, seat), suit)
     key = popcount(own) << 4 | popcount(held)
     return key << 39 | int(own) << 26 | int(held) << 13 | int(left)
 

@@ -12,6 +12,7 @@ from ..expand import expand
 from ..game import Table
 from ..jit import rule
 from ..layout import Block, Layout
+from ..seats import next_seat
 from .kinds import CHANGE, GIVE, N_KINDS, N_SUITS, NO_KINDS, NOTHING, bit, function_of, is_investigation
 from .memory import holder_of, kind_of, knower_of
 from .options import MAX_CARDS, MAX_PLAYERS
@@ -60,6 +61,8 @@ BLOCKS = (
 )
 VERSION = 1
 
+_ONE, _SIX = np.float32(1.0), np.float32(6.0)
+
 STATE_BLOCKS = (
     Block("hands", N_KINDS, "n cards in each hand as n / (1 + n), seat 0 first", per_seat=True),
     Block("actor", 1, "who must decide", per_seat=True),
@@ -95,17 +98,19 @@ def observe(s: Table, seat: int, out: np.ndarray) -> None:
     k = expand(playable(s, seat), out, 0, N_KINDS)
     mine = s.phase == PHASE_DRAWN and seat == s.actor
     k = expand(bit(s.drawn) if mine else NO_KINDS, out, k, N_KINDS)
-    k = _write_counts(s, seat, out, k)
     rest = out[k:]
     for i in range(rest.shape[0]):
         rest[i] = 0.0
-    k = _write_center(s, out, k)
+    _write_counts(s, seat, out, k)
+    unseen_at = k + N_KINDS
+    k = _write_center(s, out, unseen_at + N_KINDS)
+    _write_held(s, seat, out, k, out.shape[0] - N_KINDS)
+    _write_known(s, seat, out, unseen_at, k)
     n = int(s.seats_encoded)
-    _write_held(s.hand[seat], out, k)
-    _write_known(s, seat, out, k)
+    other = int(seat)
     for r in range(s.players):
-        other = (seat + r) % s.players
         _write_seat(s, other, out, k + N_KINDS * n + 4 * r, k + (N_KINDS + 4) * n + r, n)
+        other = next_seat(s, other)
     k += (N_KINDS + 8) * n
     if seat == s.actor and s.phase >= PHASE_PLAY:
         out[k + int(s.phase) - PHASE_PLAY] = 1.0
@@ -117,23 +122,26 @@ def observe(s: Table, seat: int, out: np.ndarray) -> None:
 
 
 @rule
-def _write_counts(s: Table, seat: int, out: np.ndarray, k: int) -> int:
-    """The discards, and what is left of the deck for all that the seat has not located."""
+def _write_counts(s: Table, seat: int, out: np.ndarray, k: int) -> None:
+    """The discards, and what is left of the deck for the other hands and the stock."""
     deck, hand, discards = s.deck, s.hand[seat], s.discards
     discarded, unseen = out[k : k + N_KINDS], out[k + N_KINDS : k + 2 * N_KINDS]
     for kind in range(N_KINDS):
-        share = np.float32(1.0) / np.float32(max(1, int(deck[kind])))
+        n = np.float32(deck[kind])
+        share = _ONE / max(_ONE, n)
         discarded[kind] = np.float32(discards[kind]) * share
-        unseen[kind] = np.float32(int(deck[kind]) - int(hand[kind]) - int(discards[kind])) * share
-    for i in range(s.n_known):
-        if knower_of(s.known[i]) == seat:
-            kind = kind_of(s.known[i])
-            left = int(deck[kind]) - int(hand[kind]) - int(discards[kind])
-            for j in range(s.n_known):
-                if knower_of(s.known[j]) == seat and kind_of(s.known[j]) == kind:
-                    left -= 1
-            unseen[kind] = np.float32(left) * (np.float32(1.0) / np.float32(max(1, int(deck[kind]))))
-    return k + 2 * N_KINDS
+        unseen[kind] = (n - np.float32(hand[kind]) - np.float32(discards[kind])) * share
+
+
+@rule
+def _write_held(s: Table, seat: int, out: np.ndarray, k: int, deck_at: int) -> None:
+    """The own hand, and the deck: in one loop, which is too long to be unrolled instead of becoming vector instructions."""
+    deck, hand = s.deck, s.hand[seat]
+    held, whole = out[k : k + N_KINDS], out[deck_at : deck_at + N_KINDS]
+    for kind in range(N_KINDS):
+        of_hand, of_deck = np.float32(hand[kind]), np.float32(deck[kind])
+        held[kind] = of_hand / (of_hand + _ONE)
+        whole[kind] = of_deck / (of_deck + _SIX)
 
 
 @rule
@@ -160,23 +168,20 @@ def _write_center(s: Table, out: np.ndarray, k: int) -> int:
 
 
 @rule
-def _write_held(cards: np.ndarray, out: np.ndarray, k: int) -> None:
-    row = out[k : k + N_KINDS]
-    for kind in range(N_KINDS):
-        n = np.float32(cards[kind])
-        row[kind] = n / (n + np.float32(1.0))
-
-
-@rule
-def _write_known(s: Table, seat: int, out: np.ndarray, k: int) -> None:
-    """The cards that ``seat`` knows in other hands; equal ones stand side by side in its memory."""
+def _write_known(s: Table, seat: int, out: np.ndarray, unseen_at: int, k: int) -> None:
+    """The cards that ``seat`` knows in other hands, which are not unseen; equal ones stand side by side in its memory."""
     n = 0
     for i in range(s.n_known):
         one = s.known[i]
         n = n + 1 if i > 0 and s.known[i - 1] == one else 1
         if knower_of(one) == seat:
-            place = (holder_of(one) - int(seat)) % int(s.players)
-            out[k + N_KINDS * place + kind_of(one)] = np.float32(n) / (np.float32(n) + np.float32(1.0))
+            kind, place = kind_of(one), holder_of(one) - int(seat)
+            out[k + N_KINDS * (place if place >= 0 else place + int(s.players)) + kind] = np.float32(n) / (np.float32(n) + _ONE)
+            left = int(s.deck[kind]) - int(s.hand[seat, kind]) - int(s.discards[kind])
+            for j in range(s.n_known):
+                if knower_of(s.known[j]) == seat and kind_of(s.known[j]) == kind:
+                    left -= 1
+            out[unseen_at + kind] = np.float32(left) * (_ONE / np.float32(max(1, int(s.deck[kind]))))
 
 
 @rule
@@ -215,10 +220,6 @@ def _write_options(s: Table, out: np.ndarray, k: int, n_deck: int) -> None:
     out[k + 4] = 1.0 if s.target_score != 0 else 0.0
     out[k + 5] = np.float32(s.target_score / (1000.0 + s.target_score))
     out[k + 6] = np.float32(n_deck / MAX_CARDS)
-    deck, row = s.deck, out[k + 7 : k + 7 + N_KINDS]
-    for kind in range(N_KINDS):
-        n = np.float32(deck[kind])
-        row[kind] = n / (n + np.float32(6.0))
 
 
 @rule

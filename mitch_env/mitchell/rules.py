@@ -12,6 +12,7 @@ from ..events import clear_events, note
 from ..game import NOBODY, PHASE_DEAL, Table
 from ..jit import rule
 from ..rewards import clear_rewards
+from ..seats import next_seat, seat_after
 from .actions import TO_THE_CENTER, pass_at, split_action
 from .cards import clear_table, draw, lay
 from .events import DEALT, DREW, KEPT, PLAYED
@@ -32,7 +33,7 @@ from .kinds import (
     suit_of,
 )
 from .scoring import finish_blocked, finish_truncated, finish_won, round_winner
-from .state import CENTER, PHASE_DRAWN, PHASE_PLAY, next_seat, playable, playable_with
+from .state import CENTER, PHASE_DRAWN, PHASE_PLAY, playable, playable_with
 from .window import answer, open_window
 
 
@@ -143,7 +144,7 @@ def apply_play(s: Table, action: int) -> bool:
     if kind == CHANGE:
         place, told = NOBODY, word
     else:
-        place = CENTER if word == TO_THE_CENTER else int((s.turn + word) % s.players)
+        place = CENTER if word == TO_THE_CENTER else seat_after(s, s.turn, word)
         has_target = kind >= FORCE_TWO or bit(kind) & WITH_ANYWHERE != NO_KINDS
         told = place + 1 if has_target else 0
     s.idle_turns = 0

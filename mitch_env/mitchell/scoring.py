@@ -6,6 +6,7 @@ from ..events import note
 from ..game import NOBODY, PHASE_DEAL, PHASE_OVER, Table
 from ..jit import rule
 from ..rewards import pay_deal, pay_match
+from ..seats import next_seat, seat_after
 from .events import BLOCKED, CAUGHT, STOPPED, WON
 from .kinds import N_INVESTIGATIONS, N_KINDS
 from .options import PENALTY
@@ -19,7 +20,7 @@ INVESTIGATION_POINTS, OTHER_CARD_POINTS = 10, 5
 def round_winner(s: Table) -> int:
     """Who has won at the end of this turn, NOBODY if nobody has: the seat whose turn it was first, then clockwise (M9)."""
     for step in range(s.players):
-        seat = (s.turn + step) % s.players
+        seat = seat_after(s, s.turn, step)
         if s.n_held[seat] == 0 and s.mitchell != seat and (s.release_wins != 0 or s.played_out >> seat & 1):  # M10
             return int(seat)
     return NOBODY
@@ -87,6 +88,6 @@ def settle(s: Table) -> None:
     if is_reached or s.deals_done >= s.rounds:
         end_match(s)
         return
-    s.dealer = (s.dealer + 1) % s.players  # M2
+    s.dealer = next_seat(s, s.dealer)  # M2
     s.actor = NOBODY
     s.phase = PHASE_DEAL

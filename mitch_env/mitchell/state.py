@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from ..game import FIRST_OWN_PHASE, Table, table_dtype
-from ..jit import rule
+from ..jit import nonzero_bytes, rule
 from .kinds import (
     ACTIONS,
     GIVE,
     INVESTIGATIONS,
     N_KINDS,
-    NO_KINDS,
     NOTHING,
     REACTIONS,
     Kinds,
@@ -68,20 +67,9 @@ TABLE = table_dtype(
 
 
 @rule
-def next_seat(s: Table, seat: int) -> int:
-    """The next seat clockwise (M25)."""
-    return int((seat + 1) % s.players)
-
-
-@rule
 def held(s: Table, seat: int) -> Kinds:
     """The kinds in the hand of ``seat``."""
-    row = s.hand[seat]
-    kinds = NO_KINDS
-    for kind in range(N_KINDS):
-        if row[kind] > 0:
-            kinds |= bit(kind)
-    return kinds
+    return nonzero_bytes(s.hand[seat], N_KINDS)
 
 
 @rule

@@ -9,10 +9,11 @@ from __future__ import annotations
 from ..events import note
 from ..game import NOBODY, Table
 from ..jit import rule
+from ..seats import next_seat, seat_after
 from .cards import draw_some, hand_over, lay
 from .events import REACTED
 from .kinds import CANCEL, CHANGE, FORCE_TWO, GIVE, MOVE, NO_KINDS, NOTHING, REVENGE
-from .state import CENTER, PHASE_ANSWER, next_seat, reactions
+from .state import CENTER, PHASE_ANSWER, reactions
 
 
 @rule
@@ -43,7 +44,7 @@ def ask_from(s: Table, step: int) -> bool:
     """Asks the first who is to be asked, from ``step`` seats after the first on, clockwise. False if nobody is left."""
     first = first_asked(s)
     for i in range(step, s.players):
-        seat = (first + i) % s.players
+        seat = seat_after(s, first, i)
         if seat != s.turn and is_asked(s, seat):
             s.phase = PHASE_ANSWER
             s.actor = seat
@@ -68,7 +69,8 @@ def open_window(s: Table, action: int, target: int, new_suit: int, gift: int) ->
 def answer(s: Table, reaction: int) -> bool:
     """The actor plays a reaction, or declines (NOTHING). True if that closes the window and the turn is over."""
     if reaction == NOTHING:
-        if ask_from(s, (s.actor - first_asked(s)) % s.players + 1):
+        step = int(s.actor) - first_asked(s)
+        if ask_from(s, (step if step >= 0 else step + int(s.players)) + 1):
             return False
     else:
         note(s, REACTED, s.actor, reaction)
