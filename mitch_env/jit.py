@@ -35,6 +35,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: Folders of compiled code that are kept: one for each recent state of the sources.
 _CACHES_KEPT = 6
+#: Bytes of a cache line.
+_LINE = 64
+#: Fields of more bytes are orders of cards, of which a step reads an entry or two.
+_LONG = 250
 
 
 def rule(function: F) -> F:
@@ -90,6 +94,43 @@ def _nonzero_16(typingctx: Any, row: Any, start: Any) -> Any:
     return types.uint64(row, types.int64), codegen
 
 
+def _lines_to_fetch(record: Any) -> list[int]:
+    """The cache lines of a table, counted from its begin, on which something else lies than the inner part of a long field."""
+    lines = set()
+    for field in record.fields.values():
+        begin, size = field.offset, np.dtype(str(getattr(field.type, "dtype", field.type))).itemsize
+        for length in getattr(field.type, "shape", ()):
+            size *= length
+        if size <= _LONG:
+            lines.update(range(begin // _LINE, (begin + size - 1) // _LINE + 1))
+    return sorted(lines)
+
+
+@intrinsic
+def _prefetch(typingctx: Any, tables: Any, i: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        from llvmlite import ir
+
+        byte, word, long = ir.IntType(8).as_pointer(), ir.IntType(32), ir.IntType(64)
+        record = signature.args[0].dtype
+        data = builder.bitcast(context.make_array(signature.args[0])(context, builder, args[0]).data, byte)
+        table = builder.gep(data, [builder.mul(args[1], long(record.size))])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, *[word] * 3]))
+        for line in _lines_to_fetch(record):
+            # For a write, into the nearest cache; it is data.
+            builder.call(fetch, [builder.gep(table, [long(line * _LINE)]), word(1), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(tables, types.int64), codegen
+
+
+def prefetch(tables: np.ndarray, i: int) -> None:
+    """Has the processor fetch the table ``i`` while it works on another one: all but its long fields.
+
+    Many tables do not fit into the nearest caches, and what a step reads of each is scattered, so that it would wait.
+    """
+
+
 def popcount(x: np.uint64) -> int:
     """The number of bits set in ``x``."""
     return int(x).bit_count()
@@ -104,6 +145,11 @@ def lowest_bit(x: np.uint64) -> int:
 def nonzero_bytes(row: np.ndarray, n: int) -> np.uint64:
     """The set of the places below ``n`` (16 to 64) at which ``row``, contiguous uint8, is not 0."""
     return np.uint64(sum(1 << i for i in range(n) if row[i] != 0))
+
+
+@overload(prefetch, strict=False)
+def _prefetch_table(tables: Any, i: Any) -> Any:
+    return lambda tables, i: _prefetch(tables, i)
 
 
 @overload(popcount, strict=False)

@@ -14,12 +14,14 @@ from numba import types
 
 from .chance import POLICY_STREAM, advanced, mix, next_seed, stream
 from .game import PHASE_DEAL, PHASE_OVER, Rules
-from .jit import kernel
+from .jit import kernel, prefetch
 
 #: What ``step_one`` returns besides a seat: between deals, after the match, or an illegal action.
 AT_DEAL, AT_END, ILLEGAL = -1, -2, -3
 #: Matches without a decision that a batch skips before it leaves a table over.
 MOST_SILENT = 64
+#: A loop has the processor fetch the table that comes so many rows later.
+AHEAD = 2
 
 
 class Kernels:
@@ -204,6 +206,8 @@ class Kernels:
             actor: Any,
         ) -> None:
             for k in range(lo, hi):
+                if k + AHEAD < hi:
+                    prefetch(tables, rows[k + AHEAD])
                 i = rows[k]
                 s = tables[i]
                 deals_done = s.deals_done
@@ -249,6 +253,8 @@ class Kernels:
 
         def check_rows(tables: Any, rows: Any, lo: int, hi: int, actions: Any) -> int:
             for k in range(lo, hi):
+                if k + AHEAD < hi:
+                    prefetch(tables, rows[k + AHEAD])
                 if not is_legal(tables[rows[k]], actions[k]):
                     return k
             return hi
@@ -264,6 +270,8 @@ class Kernels:
 
         def view_rows(tables: Any, rows: Any, lo: int, hi: int, observation: Any, mask: Any, actor: Any) -> None:
             for k in range(lo, hi):
+                if k + AHEAD < hi:
+                    prefetch(tables, rows[k + AHEAD])
                 i = rows[k]
                 s = tables[i]
                 actor[i] = s.actor
@@ -298,6 +306,8 @@ class Kernels:
             tables: Any, rows: Any, lo: int, hi: int, scratch: Any, code: Any, observation: Any, mask: Any, actor: Any
         ) -> None:
             for k in range(lo, hi):
+                if k + AHEAD < hi:
+                    prefetch(tables, rows[k + AHEAD])
                 i = rows[k]
                 s = tables[i]
                 actor[i] = s.actor
@@ -345,6 +355,8 @@ class Kernels:
 
         def pick_rows(tables: Any, rows: Any, lo: int, hi: int, policy: Any, out: Any) -> None:
             for k in range(lo, hi):
+                if k + AHEAD < hi:
+                    prefetch(tables, rows[k + AHEAD])
                 i = rows[k]
                 out[k] = pick_legal(tables[i], mix(policy[i]))
                 policy[i] = advanced(policy[i])
