@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import gymnasium
@@ -16,12 +16,13 @@ from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, stream
 from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
 from .game import NOBODY, Game, Table, legal_moves
-from .jit import direct, kernel_view
+from .jit import kernel_view
 from .kernels import AT_DEAL, ILLEGAL, kernels_of
 from .layout import Layout
 from .log import DealLog
 from .options import check_choice, check_int
 from .rewards import REWARDS
+from .tables import bytes_of, copied, put
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 
@@ -29,6 +30,15 @@ RENDER_MODES = ("ansi", "human", "rgb_array")
 _empty, _FLOAT, _FLAG = np.empty, np.dtype(np.float32), np.dtype(np.int8)
 _FIRST = np.zeros(1, np.int64)
 _OWN_NAMES = np.full(1, NO_RENAMING, np.int64)
+
+#: Attributes that are made anew in a copy, and those that no copy changes.
+_COMPILED = frozenset(("_raw", "_kernels", "_step_and_view", "_view_one", "_written"))
+_SHARED = frozenset(
+    (
+        *("game", "options", "possible_agents", "metadata", "state_space", "observation_spaces", "action_spaces"),
+        *("_fixed", "_seat_of", "_observation_space", "_action_space"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._take_kernels()
         rules = game.rules
         seats = int(self._tables[0].seats_encoded)
+        self._fixed = bytes_of(rules.table_dtype, ["players", "seats_encoded", *self.options.table_fields()])
         self._encoder = Encoder(observation, game, seats, 1)
         self._is_flat = observation == "flat"
         self._size = self._encoder.layout.size
@@ -125,9 +136,10 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def _take_kernels(self) -> None:
         self._raw = kernel_view(self._tables)
-        self._kernels = kernels_of(self.game.rules)
-        self._step_and_view = direct(self._kernels.step_and_view)
-        self._view_one = direct(self._kernels.view_one)
+        # Nothing looks at the types of what these are given, so it is only arrays made here.
+        self._kernels = kernels_of(self.game.rules).direct
+        self._step_and_view = self._kernels.step_and_view
+        self._view_one = self._kernels.view_one
         #: What ``step`` has written for the seat that must answer now, until it is handed out.
         self._written: dict[str, np.ndarray] | None = None
 
@@ -181,13 +193,14 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self._was_dead_step(action)
             return
         try:
-            number = operator.index(action)  # type: ignore[arg-type]
+            number = index(action)  # type: ignore[arg-type]
         except TypeError:
             raise IllegalActionError(self._refusal(repr(action))) from None
-        if not -1 << 63 <= number < 1 << 63:
-            raise IllegalActionError(self._refusal(number))
         observation, mask = _empty(self._size, _FLOAT), _empty(self._n_actions, _FLAG)
-        actor = self._step_and_view(self._raw, number, observation, mask)
+        try:
+            actor = self._step_and_view(self._raw, number, observation, mask)
+        except OverflowError:  # beyond the integers of 64 bits
+            actor = ILLEGAL
         if actor == ILLEGAL:
             raise IllegalActionError(self._refusal(number))
         if self._log is not None:
@@ -210,8 +223,15 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def last(self, observe: bool = True) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
         """Observation, cumulative reward, terminated, truncated and info of ``agent_selection``."""
         agent = self.agent_selection
+        seen = None
+        if observe:
+            seen = self._written
+            if seen is not None and self._is_flat:
+                self._written = None  # what observe() would do, which is called at every decision
+            else:
+                seen = self.observe(agent)
         return (
-            self.observe(agent) if observe else None,
+            seen,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],
@@ -274,7 +294,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         while actor == AT_DEAL:
             self._kernels.shuffle_one(self._raw)
             if self._log is not None:
-                self._log.append(DealLog(self._raw.copy(), []))
+                self._log.append(DealLog(self._raw.tobytes()))
             actor = self._kernels.open_one(self._raw)
         if actor < 0:
             return False
@@ -353,7 +373,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def snapshot(self) -> Snapshot:
         """The table at this moment, for :meth:`restore`."""
         log = None if self._log is None else tuple(deal.copy() for deal in self._log)
-        return Snapshot(self._tables.copy(), log)
+        return Snapshot(copied(self._tables), log)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Goes on from a snapshot of this or another environment with the same rules.
@@ -362,15 +382,9 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """
         if not isinstance(snapshot, Snapshot) or snapshot.table.dtype != self._tables.dtype:
             raise ValueError(f"restore takes what snapshot() or redeal_hidden() returned, got {type(snapshot).__name__}")
-        if snapshot.table[0].players != self.options.players or snapshot.table[0].seats_encoded != self.table.seats_encoded:
-            raise ValueError(
-                f"the snapshot has {snapshot.table[0].players} players, encoded as {snapshot.table[0].seats_encoded}; "
-                f"this environment has {self.options.players}, encoded as {self.table.seats_encoded}"
-            )
-        for field, value in self.options.table_fields().items():
-            if not np.array_equal(snapshot.table[0][field], value):
-                raise ValueError(f"the snapshot was played by other rules: {field} is {snapshot.table[0][field]}, here {value}")
-        self._tables[0] = snapshot.table[0]
+        if np.any(snapshot.table.view(np.ndarray).view(np.uint8)[self._fixed] != self._tables.view(np.uint8)[self._fixed]):
+            raise ValueError(self._other_rules(snapshot.table[0]))
+        put(self._tables, 0, snapshot.table)
         self._written = None
         self.table.stop_at_deal = 1
         self.table.reward_kind = REWARDS.index(self.reward)
@@ -388,6 +402,17 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self._end()
         else:
             self.agent_selection = self.possible_agents[self.table.actor]
+
+    def _other_rules(self, table: Table) -> str:
+        """How the rules of a table differ from those of this environment."""
+        if table.players != self.options.players or table.seats_encoded != self.table.seats_encoded:
+            return (
+                f"the snapshot has {table.players} players, encoded as {table.seats_encoded}; "
+                f"this environment has {self.options.players}, encoded as {self.table.seats_encoded}"
+            )
+        rules = self.options.table_fields().items()
+        field, value = next((field, value) for field, value in rules if not np.array_equal(table[field], value))
+        return f"the snapshot was played by other rules: {field} is {table[field]}, here {value}"
 
     def clone(self, key: int | None = None) -> TableEnv:
         """An independent copy in the same position.
@@ -407,7 +432,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def redeal_hidden(self, seat: int, key: int) -> Snapshot:
         """A world that ``seat`` cannot tell from this one: what it has not seen is drawn anew, for :meth:`restore`."""
         check_int("seat", seat, 0, self.options.players - 1)
-        tables = self._tables.copy()
+        tables = copied(self._tables)
         keys = np.array([checked_seed(key, "key")], np.uint64)
         self._kernels.redeal(kernel_view(tables), seat, keys)
         return Snapshot(tables, None)
@@ -417,10 +442,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def __getstate__(self) -> dict[str, Any]:
         import copy
 
-        compiled = ("_raw", "_kernels", "_step_and_view", "_view_one", "_written")
-        shared = ("game", "options", "_observation_space", "_action_space", "observation_spaces", "action_spaces")
-        state = {name: value for name, value in self.__dict__.items() if name not in compiled}
-        return {name: value if name in shared else copy.deepcopy(value) for name, value in state.items()}
+        state = {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
+        return {name: value if name in _SHARED else copy.deepcopy(value) for name, value in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -19,6 +19,7 @@ from .kernels import MOST_SILENT, kernels_of
 from .layout import Layout
 from .options import OptionsError, check_int
 from .registry import get_game
+from .tables import put, repeated, taken
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,10 @@ class Batch:
 
     def _take_kernels(self) -> None:
         self._raw = kernel_view(self.tables)
-        self._kernels = kernels_of(self.game.rules)
+        # Nothing looks at the types of what these are given: only arrays made here, or by the checks of actions and rows.
+        self._kernels = kernels_of(self.game.rules).direct
+        self._paid = (self.reward, self._scored, self._terminated, self._truncated, self._policy)
+        self._seen = (self.encoder.flat, self._mask, self.actor)
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -232,7 +236,7 @@ class Batch:
         if canonical == self.canonical:
             return Seen(self.encoder.flat[where], self.mask[where], self._code[where])
         m = len(where)
-        tables = kernel_view(np.array(self.tables[where]))
+        tables = kernel_view(taken(self.tables, where))
         observation = np.empty((m, self.encoder.layout.size), np.float32)
         mask = np.empty((m, self.n_actions), np.uint8)
         code, actor, order = self._code[where], np.zeros(m, np.int8), np.arange(m)
@@ -253,7 +257,7 @@ class Batch:
 
     def snapshot(self, rows: Any = None) -> np.recarray:
         """Copies of the tables, for :meth:`restore`."""
-        return np.array(self.tables[self._rows(rows)]).view(np.recarray)
+        return taken(self.tables, self._rows(rows))
 
     def restore(self, snapshot: np.ndarray, rows: Any = None) -> None:
         """Puts tables back (from ``snapshot``, or worlds made by ``redeal_hidden``) and writes what is seen there."""
@@ -264,7 +268,7 @@ class Batch:
             raise ValueError(f"the snapshot's tables are not encoded for {self.seats} seats")
         if np.any(snapshot["actor"] == NOBODY):
             raise ValueError("a table at which nobody is to act (the match is over) cannot be restored")
-        self.tables[where] = snapshot
+        put(self.tables, where, snapshot)
         self.tables.stop_at_deal[where] = 0
         self.tables.reward_kind[where] = self._reward_kind
         self._share(self._view_range, where, self._actions)
@@ -280,12 +284,12 @@ class Batch:
     def worlds(self, rows: Any, n: int, key: int) -> np.ndarray:
         """``[rows, n]`` worlds that the actors at some tables cannot tell from the real ones (``redeal_hidden``)."""
         where = self._rows(rows)
-        worlds = np.repeat(np.array(self.tables[where]), n)
+        worlds = repeated(taken(self.tables, where), n)
         raw = kernel_view(worlds)
         keys = match_seeds(checked_seed(key, "key"), len(worlds))
         for i, seat in enumerate(np.repeat(self.actor[where], n)):
             self._kernels.redeal(raw[i : i + 1], int(seat), keys[i : i + 1])
-        return worlds.view(np.recarray).reshape(len(where), n)
+        return worlds.reshape(len(where), n)
 
     # --- Inside.
 
@@ -315,11 +319,12 @@ class Batch:
 
     def _first_illegal(self, where: np.ndarray, actions: np.ndarray) -> int:
         """The first place whose action is illegal at its table, ``len(where)`` if none is."""
-        found = [len(where)] * self.threads
+        n = len(where)
+        found = [n] * self.threads
 
         def check_range(worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
             first = self._kernels.check_rows(self._raw, where, lo, hi, actions)
-            found[worker] = first if first < hi else len(where)
+            found[worker] = first if first < hi else n
 
         self._share(check_range, where, actions)
         return min(found)
@@ -328,22 +333,19 @@ class Batch:
         self._kernels.pick_rows(self._raw, where, lo, hi, self._policy, out)
 
     def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        ends = (self.reward, self._scored, self._terminated, self._truncated, self._policy)
-        seen = (self.encoder.flat, self._mask, self.actor)
         shows = not self.canonical
-        self._kernels.step_rows(self._raw, where, lo, hi, actions, self._goes_on, shows, *ends, *seen)
+        self._kernels.step_rows(self._raw, where, lo, hi, actions, self._goes_on, shows, *self._paid, *self._seen)
         if self.canonical:
             self._view_range(worker, where, actions, lo, hi)
         else:
             self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
 
     def _view_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        outputs = (self.encoder.flat, self._mask, self.actor)
         if self.canonical:
             scratch = self._scratch[worker : worker + 1]
-            self._kernels.view_canonical_rows(self._raw, where, lo, hi, scratch, self._code, *outputs)
+            self._kernels.view_canonical_rows(self._raw, where, lo, hi, scratch, self._code, *self._seen)
         else:
-            self._kernels.view_rows(self._raw, where, lo, hi, *outputs)
+            self._kernels.view_rows(self._raw, where, lo, hi, *self._seen)
         self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
 
     def _share(self, work: Any, where: np.ndarray, actions: np.ndarray) -> None:
@@ -376,7 +378,7 @@ class Batch:
         return f"table {row}, seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
 
     def __getstate__(self) -> dict[str, Any]:
-        views = ("observation", "mask", "scored", "terminated", "truncated", "_raw", "_kernels")
+        views = ("observation", "mask", "scored", "terminated", "truncated", "_raw", "_kernels", "_paid", "_seen")
         return {name: value for name, value in self.__dict__.items() if name not in views} | {"_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ number of its block in the layout (from 1; 0 where there is no token), the seat 
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections import OrderedDict
 from typing import Any
@@ -64,6 +65,14 @@ class Encoder:
             self._amounts = np.zeros((n, most), np.float32)
             self._where = token_columns(self.layout)
         self.space = self._space(seats)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Encoder:
+        """The same form with arrays of its own."""
+        twin = copy.copy(self)
+        for name in ("flat", "_events", "_tokens", "_amounts"):
+            array = getattr(self, name)
+            setattr(twin, name, None if array is None else array.copy())
+        return twin
 
     def write(self, tables: Any, rows: np.ndarray, lo: int, hi: int, seats: np.ndarray, codes: np.ndarray) -> None:
         """Fills what is made from ``flat`` and from the tables, at the rows ``rows[lo:hi]``.

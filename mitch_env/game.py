@@ -72,7 +72,7 @@ class GameOptions(Protocol):
         """Every option with its value, ready for JSON; ``None`` where it does not apply."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rules:
     """The functions of a game on one table. All but the words are ``@rule`` functions: compiled kernels call them too.
 

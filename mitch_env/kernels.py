@@ -14,7 +14,7 @@ from numba import types
 
 from .chance import POLICY_STREAM, advanced, mix, next_seed, stream
 from .game import PHASE_DEAL, PHASE_OVER, Rules
-from .jit import kernel, prefetch
+from .jit import direct, kernel, prefetch
 
 #: What ``step_one`` returns besides a seat: between deals, after the match, or an illegal action.
 AT_DEAL, AT_END, ILLEGAL = -1, -2, -3
@@ -24,11 +24,24 @@ MOST_SILENT = 64
 AHEAD = 2
 
 
+class DirectKernels:
+    """The kernels of one set of rules as :func:`~mitch_env.jit.direct` gives them, for those who own all arrays they pass."""
+
+    def __init__(self, kernels: Kernels) -> None:
+        self._kernels = kernels
+
+    def __getattr__(self, name: str) -> Any:
+        found = direct(getattr(self._kernels, name))
+        setattr(self, name, found)  # so that this is called once for each
+        return found
+
+
 class Kernels:
     """The kernels of one set of rules; each is compiled, or taken from the cache, when first used."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
+        self.direct = DirectKernels(self)
         self._tables = numba.from_dtype(rules.table_dtype)[::1]
 
     @functools.cached_property

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 
 @dataclass
 class DealLog:
     """One deal of a match.
 
     Attributes:
-        table: The table (one row) after the deal's chance, before the first turn; never changed.
+        table: The bytes of the table after the deal's chance, before the first turn.
         actions: All decisions since.
     """
 
-    table: np.ndarray
+    table: bytes
     actions: list[int] = field(default_factory=list)
 
     def copy(self) -> DealLog:

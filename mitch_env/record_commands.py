@@ -26,6 +26,7 @@ from .kernels import kernels_of
 from .options import OptionsError, check_int
 from .records import log_of_match, options_of, record_of, replay, winners
 from .registry import GAMES, get_game
+from .tables import copied
 
 #: Tables that play side by side with ``--via batch``.
 _BATCH = 256
@@ -217,7 +218,7 @@ def match_text(record: dict[str, Any]) -> Iterator[str]:
         game.rules.arrange_deal(table, deal)
         yield "\nround"
         yield from _turn_lines(_told(game, tables, deal), deal["dealer"], table.players)
-        after = tables.copy()
+        after = copied(tables)
         after.n_events = 0  # what happened stands above
         yield f"\n{game.rules.describe(after[0], None)}\n"
         yield f"scores: {_scores(deal['scores'])}"

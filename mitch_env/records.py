@@ -47,7 +47,7 @@ def log_of_match(
     while table.phase != PHASE_OVER:
         if table.phase == PHASE_DEAL:
             kernels.shuffle_one(raw)
-            log.append(DealLog(tables.copy()))
+            log.append(DealLog(tables.tobytes()))
             kernels.open_one(raw)
             continue
         action = next(remaining, None)
@@ -110,7 +110,7 @@ def deal_scores(table: Table) -> list[int] | None:
 
 def _record_deal(game: Game, deal: DealLog, legal: bool) -> tuple[Table, dict[str, Any]]:
     rules, kernels = game.rules, kernels_of(game.rules)
-    tables = deal.table.copy().view(np.recarray)
+    tables = np.frombuffer(bytearray(deal.table), rules.table_dtype).view(np.recarray)
     raw, table = kernel_view(tables), tables[0]
     entry = {"dealer": int(table.dealer), "seats": rules.taking_part(table), **rules.deal_words(table)}
     moves: list[dict[str, Any]] = []

@@ -25,6 +25,7 @@ from ..mitch.state import JOKER_CARD, N_RANKS, pack
 from ..mitch.text import CARD_NAMES, cards_of
 from ..mitchell.kinds import KIND_NAMES, N_INVESTIGATIONS
 from ..mitchell.scoring import CAUGHT_POINTS, INVESTIGATION_POINTS, OTHER_CARD_POINTS, WINNER_POINTS
+from ..tables import copied
 
 #: What chance may do: in how many ways each card can be the next. One way is as likely as another.
 Ways: TypeAlias = Mapping[int, int]
@@ -264,7 +265,7 @@ class Play:
             return ways
         except StopIteration as end:
             words = {name: self.words(cards) for name, cards in end.value.items()}
-        self.tables = self.tables.copy()
+        self.tables = copied(self.tables)
         self.setting.game.rules.arrange_deal(self.table, words)
         self.step, self.given = OPEN_DEAL, []
         return {}
@@ -295,7 +296,7 @@ class Play:
 
     def _tried(self, at: int, stock: list[int], new_stock: list[int]) -> np.recarray:
         """The table after the step if the cards come that are given, and the others in any order."""
-        tables = self.tables.copy()
+        tables = copied(self.tables)
         entry(tables, "stock")[at : at + len(stock)] = ordered(stock, self.given[: len(stock)])
         if new_stock:
             self.setting.game.rules.arrange_reshuffle(tables[0], self.words(ordered(new_stock, self.given[len(stock) :])))
@@ -350,7 +351,7 @@ class Play:
         """A world that ``seat`` cannot tell from this one; what the others remember of it is public, and what they hold."""
         if self.ways is not None:
             raise ValueError("a state can be resampled at a decision or at the end, not at a chance node")
-        tables = self.tables.copy()
+        tables = copied(self.tables)
         self.setting.kernels.redeal(kernel_view(tables), seat, np.array([key], np.uint64))
         s = tables[0]
         s.seed, s.rng = self.table.seed, self.table.rng  # neither is used here

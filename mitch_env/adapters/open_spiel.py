@@ -40,6 +40,7 @@ from ..jit import kernel_view
 from ..options import OptionsError, check_choice
 from ..registry import GAMES
 from ..rewards import REWARDS
+from ..tables import copied
 from .explicit_chance import Play, Setting
 
 _MOST = 2**31 - 1  # OpenSpiel counts in 32 bits
@@ -130,7 +131,7 @@ class CardState(pyspiel.State):
         if player == pyspiel.PlayerId.CHANCE:
             verb = "deal" if self.play.step is None else "draw"
             return f"{verb} {self.play.setting.engine.names[action]}"
-        table = self.play.tables.copy()[0]
+        table = copied(self.play.tables)[0]
         table.actor = player  # seats are named by where they are from the player
         return self.play.setting.game.rules.action_name(table, action)
 

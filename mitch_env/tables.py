@@ -1,0 +1,47 @@
+"""Copies of tables, byte by byte: NumPy copies records field by field, which takes a hundred times as long for a few tables."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+Tables = TypeVar("Tables", bound=np.ndarray)
+
+
+@functools.cache
+def _opaque(size: int) -> np.dtype:
+    return np.dtype((np.void, size))
+
+
+def opaque(tables: np.ndarray) -> np.ndarray:
+    """The same memory, with one item without fields for each table."""
+    return tables.view(np.ndarray).view(_opaque(tables.itemsize))
+
+
+def bytes_of(dtype: np.dtype, fields: Iterable[str]) -> np.ndarray:
+    """Where the bytes of some fields stand in a table, as an index array."""
+    places = [dtype.fields[name][:2] for name in fields] if dtype.fields else []
+    return np.concatenate([np.arange(at, at + field.itemsize) for field, at in places])
+
+
+def copied(tables: Tables) -> Tables:
+    """A copy of all tables."""
+    return opaque(tables).copy().view(tables.dtype).view(type(tables))
+
+
+def taken(tables: Tables, rows: Any) -> Tables:
+    """Copies of some tables: ``tables[rows]`` for an array of indices."""
+    return opaque(tables)[rows].view(tables.dtype).view(type(tables))
+
+
+def repeated(tables: Tables, n: int) -> Tables:
+    """Each table ``n`` times."""
+    return np.repeat(opaque(tables), n).view(tables.dtype).view(type(tables))
+
+
+def put(tables: np.ndarray, rows: Any, source: np.ndarray) -> None:
+    """``tables[rows] = source``, for tables of the same kind."""
+    opaque(tables)[rows] = opaque(source)
