@@ -94,7 +94,7 @@ def _nonzero_16(typingctx: Any, row: Any, start: Any) -> Any:
     return types.uint64(row, types.int64), codegen
 
 
-def _lines_to_fetch(record: Any) -> list[int]:
+def lines_to_fetch(record: Any) -> list[int]:
     """The cache lines of a table, counted from its begin, on which something else lies than the inner part of a long field."""
     lines = set()
     for field in record.fields.values():
@@ -116,7 +116,7 @@ def _prefetch(typingctx: Any, tables: Any, i: Any) -> Any:
         data = builder.bitcast(context.make_array(signature.args[0])(context, builder, args[0]).data, byte)
         table = builder.gep(data, [builder.mul(args[1], long(record.size))])
         fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, *[word] * 3]))
-        for line in _lines_to_fetch(record):
+        for line in lines_to_fetch(record):
             # For a write, into the nearest cache; it is data.
             builder.call(fetch, [builder.gep(table, [long(line * _LINE)]), word(1), word(3), word(1)])
         return context.get_dummy_value()

@@ -80,14 +80,14 @@ def record_of(
     for deal in log:
         table, entry = _record_deal(game, deal, legal)
         deals.append(entry)
-    is_rekeyed = len({int(deal.table["seed"][0]) for deal in log}) > 1
+    seeds = {int(np.frombuffer(deal.table, game.rules.table_dtype)["seed"][0]) for deal in log}
     is_over = table.phase == PHASE_OVER
     return {
         "format": FORMAT,
         "version": VERSION,
         "game": game.name,
         "options": options.as_dict(),
-        "seed": None if is_rekeyed else int(log[0].table["seed"][0]),
+        "seed": seeds.pop() if len(seeds) == 1 else None,
         "agents": names,
         "deals": deals,
         "totals": [int(table.totals[seat]) for seat in range(players)],

@@ -392,6 +392,21 @@ def test_what_is_seen_can_be_asked_for_in_either_names(canonical: bool) -> None:
 
 
 @pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize("name", GAMES)
+def test_an_attribute_of_ones_own_is_not_written_to(name: str, canonical: bool) -> None:
+    batch, twin = Batch(name, 6, seed=2, canonical=canonical), Batch(name, 6, seed=2, canonical=canonical)
+    mine = {"reward": np.zeros(1), "actor": np.full(6, 7, np.int64), "observation": None, "mask": np.zeros(2)}
+    for attribute, value in mine.items():
+        setattr(batch, attribute, value)
+    for _ in range(30):
+        actions = twin.random_actions()
+        assert np.array_equal(batch.random_actions(), actions)
+        batch.step(actions)
+        twin.step(actions)
+    assert batch.tables.tobytes() == twin.tables.tobytes()
+    assert mine["reward"] == 0 and np.all(mine["actor"] == 7) and not mine["mask"].any()
+
+
 @pytest.mark.parametrize("make_copy", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["deepcopy", "pickle"])
 def test_a_copy_has_buffers_of_its_own_and_goes_on_alike(make_copy: Any, canonical: bool) -> None:
     batch = Batch("mitch_jp", 9, seed=1, threads=2, canonical=canonical)

@@ -24,7 +24,7 @@ from scipy.stats import chi2
 import mitch_env
 from mitch_env import GAMES, Batch, make
 from mitch_env.chance import below, checked_seed, draw_below, match_seeds, mix, next_seed, shuffle, stream
-from mitch_env.jit import cache_folder, config, lowest_bit, popcount
+from mitch_env.jit import cache_folder, config, kernel, lines_to_fetch, lowest_bit, nonzero_bytes, popcount
 
 # --- Compiled code in processes of their own, from a copy of the package.
 
@@ -271,6 +271,46 @@ def is_uniform(counts: Counter[Any], n: int) -> bool:
     expected = counts.total() / n
     statistic = sum((count - expected) ** 2 for count in counts.values()) / expected + (n - len(counts)) * expected
     return len(counts) <= n and statistic < chi2.ppf(1 - 1e-6, n - 1)
+
+
+@pytest.mark.parametrize("n", [16, 17, 26, 32, 33, 64])
+def test_bytes_that_are_not_0_are_found_alike_compiled_or_not(n: int) -> None:
+    def found(rows: Any, n: int, out: Any) -> None:
+        for i in range(rows.shape[0]):
+            out[i] = nonzero_bytes(rows[i], n)
+
+    signature = numba.types.void(numba.types.uint8[:, ::1], numba.types.int64, numba.types.uint64[::1])
+    rng = np.random.default_rng(n)
+    rows = np.concatenate([rng.choice([0, 0, 1, 200], (50, 64)), np.zeros((1, 64)), np.full((1, 64), 255)]).astype(np.uint8)
+    plain, compiled = np.zeros(len(rows), np.uint64), np.zeros(len(rows), np.uint64)
+    found(rows, n, plain)
+    numba.njit(signature)(found)(rows, n, compiled)
+    expected = [sum(1 << i for i in np.flatnonzero(row[:n]).tolist()) for row in rows]
+    assert plain.tolist() == compiled.tolist() == expected
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_kernel_that_allocates_does_not_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MITCH_ENV_CACHE", str(tmp_path))
+
+    def allocates(out: Any) -> None:
+        out[:] = np.ones(3)
+
+    with pytest.raises(numba.core.errors.NumbaError):
+        kernel(allocates, numba.types.void(numba.types.float64[::1]), "test of allocation")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_is_fetched_ahead_of_a_table_is_all_but_its_orders_of_cards(name: str) -> None:
+    dtype = GAMES[name].rules.table_dtype
+    fetched = set(lines_to_fetch(numba.from_dtype(dtype)))
+    assert fetched <= set(range(-(-dtype.itemsize // 64)))
+    for field, (form, at, *_) in dtype.fields.items():
+        lines = set(range(at // 64, (at + form.itemsize - 1) // 64 + 1))
+        if field in ("stock", "known", "arranged") and name == "mitchell":
+            assert not lines <= fetched, field
+        elif form.itemsize <= 250:
+            assert lines <= fetched, field
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 52, 56])
