@@ -208,6 +208,7 @@ def counted_costs(setting: Setting, tables: int) -> tuple[list[Cost], float]:
 def count_here(repeating: Repeating) -> None:
     """The runs under callgrind."""
     counter = callgrind.Counter()
+    repeating.run(PLAIN)  # what a first call does besides is not to be counted
     for name, times in variants().items():
         repeating.rewind()
         counter.count(name, functools.partial(repeating.run, times))

@@ -391,8 +391,8 @@ def test_what_is_seen_can_be_asked_for_in_either_names(canonical: bool) -> None:
         assert own.tables.tobytes() == other.tables.tobytes()
 
 
-@pytest.mark.parametrize("canonical", [False, True])
 @pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("canonical", [False, True])
 def test_an_attribute_of_ones_own_is_not_written_to(name: str, canonical: bool) -> None:
     batch, twin = Batch(name, 6, seed=2, canonical=canonical), Batch(name, 6, seed=2, canonical=canonical)
     mine = {"reward": np.zeros(1), "actor": np.full(6, 7, np.int64), "observation": None, "mask": np.zeros(2)}
@@ -407,6 +407,7 @@ def test_an_attribute_of_ones_own_is_not_written_to(name: str, canonical: bool) 
     assert mine["reward"] == 0 and np.all(mine["actor"] == 7) and not mine["mask"].any()
 
 
+@pytest.mark.parametrize("canonical", [False, True])
 @pytest.mark.parametrize("make_copy", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["deepcopy", "pickle"])
 def test_a_copy_has_buffers_of_its_own_and_goes_on_alike(make_copy: Any, canonical: bool) -> None:
     batch = Batch("mitch_jp", 9, seed=1, threads=2, canonical=canonical)
