@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from mitch_env.jit import lowest_bit, popcount, rule
+from mitch_env.bits import lowest_bit, popcount
+from mitch_env.jit import rule
 from mitch_env.mitch.actions import DISCARD, DRAW, TAKE
 from mitch_env.mitch.options import ACE_HAND, HIGH, LONGEST
 from mitch_env.mitch.scoring import SUIT_POINTS, WAITING_POINTS

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mitch_env.jit import lowest_bit, popcount, rule
+from mitch_env.bits import lowest_bit, popcount
+from mitch_env.jit import rule
 from mitch_env.layout import Layout
 from mitch_env.mitch.options import ACE_DECK, ACE_HAND, ANY_LOWER, JOKER, MAX_PLAYERS
 from mitch_env.mitch.state import ACES, MAX_STOCK, N_CARDS, N_RANKS, NO_CARDS, ONE, SUIT_BITS, Cards, bit

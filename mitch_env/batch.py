@@ -297,15 +297,17 @@ class Batch:
         if rows is None:
             return self._all_rows
         given = np.asarray(rows)
-        is_right = given.ndim == 1 and (given.dtype.kind in "iu" or len(given) == 0)
-        if not is_right or (len(given) and (given.min() < 0 or given.max() >= len(self))):
-            raise ValueError(f"rows must be indices from 0 to {len(self) - 1}, got {str(rows)[:80]}")
-        return np.ascontiguousarray(given, np.int64)
+        if given.ndim == 1 and (given.dtype.kind in "iu" or len(given) == 0):
+            where = np.ascontiguousarray(given, np.int64)
+            # As numbers without a sign, those below 0 are the largest.
+            if len(where) == 0 or where.view(np.uint64).max() < len(self):
+                return where
+        raise ValueError(f"rows must be indices from 0 to {len(self) - 1}, got {str(rows)[:80]}")
 
     def _rows_once(self, rows: Any) -> np.ndarray:
         """Rows that are written to, so that none may stand twice."""
         where = self._rows(rows)
-        if rows is not None and not np.all(where[1:] > where[:-1]) and len(np.unique(where)) < len(where):
+        if rows is not None and not (where[1:] > where[:-1]).all() and len(np.unique(where)) < len(where):
             raise ValueError(f"a row stands twice in rows {str(rows)[:80]}")
         return where
 

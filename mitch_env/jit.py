@@ -62,41 +62,9 @@ def wrapping_rule(function: F) -> F:
     return plain  # type: ignore[return-value]
 
 
-@intrinsic
-def _ctpop(typingctx: Any, x: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def _cttz(typingctx: Any, x: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        from llvmlite import ir
-
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def _nonzero_16(typingctx: Any, row: Any, start: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        from llvmlite import ir
-
-        sixteen = ir.VectorType(ir.IntType(8), 16)
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        entries = builder.load(builder.bitcast(builder.gep(data, [args[1]]), sixteen.as_pointer()), align=1)
-        differ = builder.icmp_unsigned("!=", entries, ir.Constant(sixteen, None))
-        return builder.zext(builder.bitcast(differ, ir.IntType(16)), ir.IntType(64))
-
-    return types.uint64(row, types.int64), codegen
-
-
 def lines_to_fetch(record: Any) -> list[int]:
     """The cache lines of a table, counted from its begin, on which something else lies than the inner part of a long field."""
-    lines = set()
+    lines: set[int] = set()
     for field in record.fields.values():
         begin, size = field.offset, np.dtype(str(getattr(field.type, "dtype", field.type))).itemsize
         for length in getattr(field.type, "shape", ()):
@@ -131,47 +99,9 @@ def prefetch(tables: np.ndarray, i: int) -> None:
     """
 
 
-def popcount(x: np.uint64) -> int:
-    """The number of bits set in ``x``."""
-    return int(x).bit_count()
-
-
-def lowest_bit(x: np.uint64) -> int:
-    """The index of the lowest bit set in ``x``, which must not be 0."""
-    word = int(x)
-    return (word & -word).bit_length() - 1
-
-
-def nonzero_bytes(row: np.ndarray, n: int) -> np.uint64:
-    """The set of the places below ``n`` (16 to 64) at which ``row``, contiguous uint8, is not 0."""
-    return np.uint64(sum(1 << i for i in range(n) if row[i] != 0))
-
-
 @overload(prefetch, strict=False)
 def _prefetch_table(tables: Any, i: Any) -> Any:
-    return lambda tables, i: _prefetch(tables, i)
-
-
-@overload(popcount, strict=False)
-def _popcount(x: Any) -> Any:
-    return lambda x: _ctpop(np.uint64(x))  # type: ignore[call-arg]
-
-
-@overload(lowest_bit, strict=False)
-def _lowest_bit(x: Any) -> Any:
-    return lambda x: _cttz(np.uint64(x))  # type: ignore[call-arg]
-
-
-@overload(nonzero_bytes, strict=False)
-def _nonzero_bytes(row: Any, n: Any) -> Any:
-    def compiled(row: Any, n: Any) -> Any:
-        last = n - 16  # the sixteen that end at n may overlap with those before
-        places = _nonzero_16(row, last) << np.uint64(last)  # type: ignore[call-arg]
-        for start in range(0, last, 16):
-            places |= _nonzero_16(row, start) << np.uint64(start)  # type: ignore[call-arg]
-        return places
-
-    return compiled
+    return lambda tables, i: _prefetch(tables, i)  # type: ignore[call-arg]
 
 
 _DTYPES: dict[np.dtype, np.dtype] = {}

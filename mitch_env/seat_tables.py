@@ -150,14 +150,15 @@ class SeatTables:
             over = rows[batch.actor[rows] == NOBODY]
             while len(over):
                 over = self._end(over)
-            actor = batch.actor[rows].astype(np.int64)
-            waiting = (actor != NOBODY) & (actor != self.seat[rows])
-            rows, actor = rows[waiting], actor[waiting]
+            actor, seat = batch.actor[rows], self.seat[rows]
+            waiting = (actor != NOBODY) & (actor != seat)
+            rows = rows[waiting]
             if not len(rows):
                 return
-            place = (actor - self.seat[rows] - 1) % self._players[rows]
+            seat = seat[waiting]
+            place = (actor[waiting] - seat - 1) % self._players[rows]
             batch.step(self._opponents.act(batch, rows, self._who[rows, place]), rows)
-            self._paid[rows] += batch.reward[rows, self.seat[rows]]
+            self._paid[rows] += batch.reward[rows, seat]
 
     def _end(self, over: np.ndarray) -> np.ndarray:
         """Settles finished matches and begins those that follow; returns the rows at which these are over already.

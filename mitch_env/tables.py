@@ -27,19 +27,24 @@ def bytes_of(dtype: np.dtype, fields: Iterable[str]) -> np.ndarray:
     return np.concatenate([np.arange(at, at + field.itemsize) for field, at in places])
 
 
+def _as_before(copy: np.ndarray, tables: Tables) -> Tables:
+    again: Tables = copy.view(tables.dtype).view(type(tables))
+    return again
+
+
 def copied(tables: Tables) -> Tables:
     """A copy of all tables."""
-    return opaque(tables).copy().view(tables.dtype).view(type(tables))
+    return _as_before(opaque(tables).copy(), tables)
 
 
 def taken(tables: Tables, rows: Any) -> Tables:
     """Copies of some tables: ``tables[rows]`` for an array of indices."""
-    return opaque(tables)[rows].view(tables.dtype).view(type(tables))
+    return _as_before(opaque(tables)[rows], tables)
 
 
 def repeated(tables: Tables, n: int) -> Tables:
     """Each table ``n`` times."""
-    return np.repeat(opaque(tables), n).view(tables.dtype).view(type(tables))
+    return _as_before(np.repeat(opaque(tables), n), tables)
 
 
 def put(tables: np.ndarray, rows: Any, source: np.ndarray) -> None:

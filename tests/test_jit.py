@@ -23,8 +23,9 @@ from scipy.stats import chi2
 
 import mitch_env
 from mitch_env import GAMES, Batch, make
+from mitch_env.bits import expand, lowest_bit, nonzero, popcount
 from mitch_env.chance import below, checked_seed, draw_below, match_seeds, mix, next_seed, shuffle, stream
-from mitch_env.jit import cache_folder, config, kernel, lines_to_fetch, lowest_bit, nonzero_bytes, popcount
+from mitch_env.jit import cache_folder, config, kernel, lines_to_fetch
 
 # --- Compiled code in processes of their own, from a copy of the package.
 
@@ -277,7 +278,7 @@ def is_uniform(counts: Counter[Any], n: int) -> bool:
 def test_bytes_that_are_not_0_are_found_alike_compiled_or_not(n: int) -> None:
     def found(rows: Any, n: int, out: Any) -> None:
         for i in range(rows.shape[0]):
-            out[i] = nonzero_bytes(rows[i], n)
+            out[i] = nonzero(rows[i], n)
 
     signature = numba.types.void(numba.types.uint8[:, ::1], numba.types.int64, numba.types.uint64[::1])
     rng = np.random.default_rng(n)
@@ -287,6 +288,26 @@ def test_bytes_that_are_not_0_are_found_alike_compiled_or_not(n: int) -> None:
     numba.njit(signature)(found)(rows, n, compiled)
     expected = [sum(1 << i for i in np.flatnonzero(row[:n]).tolist()) for row in rows]
     assert plain.tolist() == compiled.tolist() == expected
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 15, 16, 17, 26, 32, 52, 64])
+@pytest.mark.parametrize("form", [np.float32, np.uint8, np.int8])
+def test_sets_are_written_out_alike_compiled_or_not(n: int, form: Any) -> None:
+    def written(words: Any, out: Any, n: int, ends: Any) -> None:
+        for i in range(words.shape[0]):
+            ends[i] = expand(words[i], out[i], 3, n)
+
+    entries = numba.from_dtype(np.dtype(form))[:, ::1]
+    signature = numba.types.void(numba.types.uint64[::1], entries, numba.types.int64, numba.types.int64[::1])
+    words = np.random.default_rng(n).integers(0, 1 << 64, 40, np.uint64)
+    words[:2] = 0, (1 << 64) - 1
+    expected = np.full((40, 70), 9, form)
+    for i, word in enumerate(words.tolist()):
+        expected[i, 3 : 3 + n] = [word >> bit & 1 for bit in range(n)]
+    for run in (written, numba.njit(signature)(written)):
+        out, ends = np.full((40, 70), 9, form), np.zeros(40, np.int64)
+        run(words, out, n, ends)
+        assert np.array_equal(out, expected) and np.all(ends == 3 + n)
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")

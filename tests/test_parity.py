@@ -13,9 +13,10 @@ from games import EVERY_TABLE, player_counts, some_options, times
 from laws import NO_ACTIONS, Compiled, Match, Plain, hold
 
 from mitch_env import GAMES, Game
+from mitch_env.bits import lowest_bit, popcount
 from mitch_env.chance import POLICY_STREAM, advanced, below, draw_below, mix, next_seed, stream
 from mitch_env.game import PHASE_DEAL, PHASE_OVER
-from mitch_env.jit import config, kernel, lowest_bit, popcount
+from mitch_env.jit import config, kernel
 
 
 def plain_and_compiled_agree(plain: Match, compiled: Match, seed: int, every: int = 1) -> None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bits import expand, lowest_bit, popcount
 from ..chance import below
-from ..expand import expand
 from ..game import Table
-from ..jit import lowest_bit, popcount, rule
+from ..jit import rule
 from .options import ACE_HAND
 from .state import N_CARDS, N_RANKS, NO_CARDS, ONE, PHASE_DRAW, PHASE_PLAY, Cards, bit, fits, is_closed
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..expand import expand
+from ..bits import expand, lowest_bit, popcount
 from ..game import NOBODY, Table
-from ..jit import lowest_bit, popcount, rule
+from ..jit import rule
 from ..layout import Block, Layout
 from ..seats import next_seat
 from .actions import layable
@@ -174,18 +174,20 @@ def _write_columns(s: Table, seat: int, hidden: Cards, out: np.ndarray, k: int) 
     for at in range(k, k + _N_SUITS * int(s.players), _N_SUITS):
         laid = s.tableau[other]
         reach = fits(s, other) & hidden
+        bottoms, lengths, reaches = out[at:], out[at + block :], out[at + 2 * block :]
         for suit in range(_N_SUITS):
             shift = np.uint64(N_RANKS * suit)
             ranks = laid >> shift & SUIT_BITS
-            out[at + suit] = _BOTTOMS[lowest_bit(ranks | _BEYOND)]
-            out[at + block + suit] = _THIRTEENTHS[popcount(ranks)]
-            out[at + 2 * block + suit] = _THIRTEENTHS[popcount(reach >> shift & SUIT_BITS)]
+            bottoms[suit] = _BOTTOMS[lowest_bit(ranks | _BEYOND)]
+            lengths[suit] = _THIRTEENTHS[popcount(ranks)]
+            reaches[suit] = _THIRTEENTHS[popcount(reach >> shift & SUIT_BITS)]
         other = next_seat(s, other)
+    leads = out[k + 3 * block :]
     for suit in range(_N_SUITS):
         best = leader(s, suit)
         if best != NOBODY:
             place = best - int(seat)
-            out[k + 3 * block + _N_SUITS * (place if place >= 0 else place + int(s.players)) + suit] = 1.0
+            leads[_N_SUITS * (place if place >= 0 else place + int(s.players)) + suit] = 1.0
 
 
 @rule
@@ -202,36 +204,37 @@ def _write_seat(s: Table, seat: int, out: np.ndarray, k: int, stride: int) -> No
 
 @rule
 def _write_deal(s: Table, out: np.ndarray, k: int) -> int:
-    out[k + int(s.clock_seen)] = 1.0
-    out[k + 5 + max(0, int(s.clock_cards) - int(s.clock_seen))] = 1.0
-    out[k + 10] = np.float32((s.stock_size - s.stock_next) / MAX_STOCK)
-    out[k + 11] = 1.0 if is_closed(s) else 0.0
-    out[k + 12] = 1.0 if s.phase == PHASE_DRAW else 0.0
-    out[k + 13] = 1.0 if s.phase == PHASE_PLAY else 0.0
-    out[k + 14] = np.float32(1.0 / (1.0 + max(0, s.deals - s.deals_done - 1)))
-    out[k + 15] = 1.0 if s.playoff > 0 else 0.0
-    out[k + 16] = np.float32(1.0 / (1.0 + s.playoffs - s.playoff))
+    row = out[k:]
+    row[int(s.clock_seen)] = 1.0
+    row[5 + max(0, int(s.clock_cards) - int(s.clock_seen))] = 1.0
+    row[10] = np.float32((s.stock_size - s.stock_next) / MAX_STOCK)
+    row[11] = 1.0 if is_closed(s) else 0.0
+    row[12] = 1.0 if s.phase == PHASE_DRAW else 0.0
+    row[13] = 1.0 if s.phase == PHASE_PLAY else 0.0
+    row[14] = np.float32(1.0 / (1.0 + max(0, s.deals - s.deals_done - 1)))
+    row[15] = 1.0 if s.playoff > 0 else 0.0
+    row[16] = np.float32(1.0 / (1.0 + s.playoffs - s.playoff))
     return k + 17
 
 
 @rule
 def _write_options(s: Table, out: np.ndarray, k: int) -> None:
-    out[k + int(s.players) - 2] = 1.0
-    out[k + 4 + int(s.clock)] = 1.0
-    out[k + 8 + int(s.clock_cards) - 1] = 1.0
-    k += 12
-    out[k] = s.column_step
-    out[k + 1] = s.must_place
-    out[k + 2] = s.take_discard
-    out[k + 3] = s.closer_plays
-    out[k + 4] = s.scoring
-    out[k + 5] = s.lost_column_penalty
-    out[k + 6] = s.tie_break
-    out[k + 7] = s.shortest_double
-    out[k + 8] = s.waiting_penalty
-    out[k + 9] = np.float32(s.hand_size / 52)
-    out[k + 10] = np.float32(s.suits / 4)
-    out[k + 11] = np.float32(s.ranks / 13)
+    row = out[k:]
+    row[int(s.players) - 2] = 1.0
+    row[4 + int(s.clock)] = 1.0
+    row[8 + int(s.clock_cards) - 1] = 1.0
+    row[12] = s.column_step
+    row[13] = s.must_place
+    row[14] = s.take_discard
+    row[15] = s.closer_plays
+    row[16] = s.scoring
+    row[17] = s.lost_column_penalty
+    row[18] = s.tie_break
+    row[19] = s.shortest_double
+    row[20] = s.waiting_penalty
+    row[21] = np.float32(s.hand_size / 52)
+    row[22] = np.float32(s.suits / 4)
+    row[23] = np.float32(s.ranks / 13)
 
 
 @rule

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bits import lowest_bit, popcount
 from ..chance import CHANCE_STREAM, REDEAL_STREAM, mix, shuffle, stream
 from ..events import clear_events, note
 from ..game import NOBODY, PHASE_DEAL, Table
-from ..jit import lowest_bit, popcount, rule
+from ..jit import rule
 from ..rewards import clear_rewards
 from ..seats import seat_after
 from .actions import DISCARD, TAKE, can_take, is_ace_move

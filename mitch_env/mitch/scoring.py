@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..bits import lowest_bit, popcount
 from ..game import NOBODY, PHASE_DEAL, PHASE_OVER, Table
-from ..jit import lowest_bit, popcount, rule
+from ..jit import rule
 from ..rewards import pay_deal, pay_match
 from ..seats import next_seat, seat_after
 from .options import HIGH, LONGEST

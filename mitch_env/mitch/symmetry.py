@@ -9,8 +9,9 @@ import itertools
 
 import numpy as np
 
+from ..bits import popcount
 from ..game import Table
-from ..jit import popcount, rule
+from ..jit import rule
 from ..options import check_int
 from ..seats import next_seat
 from .actions import DRAW

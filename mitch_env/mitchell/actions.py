@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bits import expand, lowest_bit, popcount
 from ..chance import below
-from ..expand import expand
 from ..game import Table
-from ..jit import lowest_bit, popcount, rule
+from ..jit import rule
 from .kinds import (
     ANYWHERE_OF,
     CANCEL,

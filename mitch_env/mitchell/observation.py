@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..expand import expand
+from ..bits import expand
 from ..game import Table
 from ..jit import rule
 from ..layout import Block, Layout

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..bits import nonzero
 from ..game import FIRST_OWN_PHASE, Table, table_dtype
-from ..jit import nonzero_bytes, rule
+from ..jit import rule
 from .kinds import (
     ACTIONS,
     GIVE,
@@ -69,7 +70,7 @@ TABLE = table_dtype(
 @rule
 def held(s: Table, seat: int) -> Kinds:
     """The kinds in the hand of ``seat``."""
-    return nonzero_bytes(s.hand[seat], N_KINDS)
+    return nonzero(s.hand[seat], N_KINDS)
 
 
 @rule
