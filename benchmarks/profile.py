@@ -22,7 +22,8 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,7 @@ def costs(runs: Mapping[str, Sequence[float]]) -> list[Cost]:
 
 
 def costs_table(found: Sequence[Cost], plain: float, instructions: Sequence[Cost], plain_instructions: float | None) -> str:
-    """Nanoseconds, shares of a plain step, and instructions if they were counted."""
+    """Nanoseconds, shares of a plain step, and instructions if they were counted (with the count of a plain step)."""
     rows = []
     for at, one in enumerate(found):
         cells = [one.part, f"{one.again:.1f}", "-" if one.left_out is None else f"{one.left_out:.1f}"]
@@ -224,6 +225,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--tables", type=int, default=1024, help="tables (default: 1024)")
     top.add_argument("--steps", type=int, default=50, help="decisions at each table in a run (default: 50)")
     top.add_argument("--rounds", type=int, default=7, help="runs of each kind (default: 7)")
+    top.add_argument("--out", type=Path, metavar="FOLDER", help="a folder for profile_GAME_PLAYERSp.json")
     top.add_argument("--no-instructions", action="store_true", help="do not count instructions, which takes a minute or two")
     top.add_argument("--count", action="store_true", help=argparse.SUPPRESS)  # the runs under callgrind
     return top
@@ -235,6 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = top.parse_args(arguments)
     if min(known.tables, known.steps, known.rounds) < 1:
         top.error("--tables, --steps and --rounds must be 1 or more")
+    report.check_folder(top, known.out)
     setting = Setting(known.game, known.players or get_game(known.game).defaults.players)
     try:
         repeating = Repeating(setting.batch(known.tables), COUNTED_STEPS if known.count else known.steps)
@@ -255,8 +258,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = [[name, f"{one:.1f}"] for name, one in (calls | {"all of a step": sum(calls.values())}).items()]
     print(report.table(["a decision of a Batch", "ns"], rows))
     print()
-    found = happenings(setting.batch(known.tables), WARM_UP)
-    print(report.table(["a decision", "on average"], [[name, f"{value:.4f}"] for name, value in found.items()]))
+    happened = happenings(setting.batch(known.tables), WARM_UP)
+    print(report.table(["a decision", "on average"], [[name, f"{value:.4f}"] for name, value in happened.items()]))
+    if known.out is not None:
+        about = report.circumstances("benchmarks.profile", arguments) | {"settings": report.plain(known)}
+        found = {
+            "setting": str(setting),
+            "costs": [asdict(one) for one in costs(runs)],
+            "plain": statistics.median(runs["plain"]),
+            "instructions": [asdict(one) for one in instructions],
+            "plain_instructions": plain,
+            "batch_calls": calls,
+            "happenings": happened,
+        }
+        name = f"profile_{setting.game}_{setting.players}p.json"
+        print(f"\nwritten: {report.write_json(known.out, name, about | found)}")
     return 0
 
 

@@ -214,7 +214,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--threads", type=int, default=1, help="threads, and cores, of each contender (default: 1)")
     top.add_argument("--rounds", type=int, default=5, help="windows of each contender (default: 5)")
     top.add_argument("--only", nargs="+", metavar="PART", help="contenders whose name contains one of these")
-    top.add_argument("--out", type=Path, metavar="FOLDER", help="a folder for training.json")
+    top.add_argument("--out", type=Path, metavar="FOLDER", help="a folder for training_GAME.json")
     return top
 
 
@@ -246,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }
         about = report.circumstances("benchmarks.training", arguments) | {"settings": report.plain(known)}
         found = about | {"pinned_to": played.cores, "contenders": rows, "missing": played.missing}
-        print(f"\nwritten: {report.write_json(known.out, 'training.json', found)}")
+        print(f"\nwritten: {report.write_json(known.out, f'training_{known.game}.json', found)}")
     return int(bool(played.missing))
 
 

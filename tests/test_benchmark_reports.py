@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("tqdm", reason="the benchmarks need the extra train")
 
-from benchmarks import callgrind, chart, floors, peers, profile, report, throughput
+from benchmarks import callgrind, chart, floors, page, peers, profile, report, throughput
 from benchmarks.contenders import SETTINGS, SIZES, Setting
 
 JP, FOUR = Setting("mitch_jp", 3), Setting("mitchell", 4)
@@ -305,9 +305,57 @@ def test_the_training_command_writes_everything_down(tmp_path: Path, capsys: pyt
 
     sizes = ["--tables", "8", "--window", "8", "--batch-size", "32", "--width", "8", "--depth", "1", "--rounds", "1"]
     assert training.main([*sizes, "--only", "ours", "--out", str(tmp_path)]) == 0
-    found = json.loads((tmp_path / "training.json").read_text())
+    found = json.loads((tmp_path / "training_mitch_jp.json").read_text())
     assert set(found["contenders"]) == {"ours"} and found["versions"]["torch"] and "--window 8" in found["command"]
     assert found["contenders"]["ours"]["rounds"][0]["decisions"] > 0
     assert "| ours " in capsys.readouterr().out
     with pytest.raises(SystemExit):
         training.main(["--only", "whist"])
+
+
+# --- The pages made of them.
+
+
+def test_the_pages_show_what_was_measured() -> None:
+    speed, trainings, profiles = page.read(page.MEASURED)
+    assert page.speed_page(speed, trainings, profiles) == page.PAGE.read_text(encoding="utf-8"), "python -m benchmarks.page"
+    readme = page.README.read_text(encoding="utf-8")
+    assert page.with_part(readme, page.readme_part(speed)) == readme, "python -m benchmarks.page docs/measured"
+    assert {one["settings"]["game"] for one in trainings} >= {"mitch_jp", "mitchell"}
+    assert {one["setting"] for one in profiles} >= {str(JP), str(FOUR)}
+    assert set(speed["contenders"]) == set(throughput.contenders()) and not speed["missing"]
+
+
+def test_the_targets_on_the_page_are_the_measured_ones() -> None:
+    speed, _, _ = page.read(page.MEASURED)
+    middle = report.medians(page.played(speed).rates())
+    found = report.targets(middle, speed["first_step_s"], speed["table_bytes"])
+    assert page.targets(speed) == found
+    missed = [one.what for one in found if not one.is_reached]
+    assert all(f"- {what}: " in page.not_reached(speed) for what in missed)
+    assert page.not_reached(speed).count("\n- ") == len(missed)
+
+
+def test_a_page_is_not_made_of_half_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = page.PAGE.read_text(encoding="utf-8"), page.README.read_text(encoding="utf-8")
+    for path in page.MEASURED.glob("*.json"):
+        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    speed = json.loads((tmp_path / "throughput.json").read_text(encoding="utf-8"))
+
+    def refused(folder: Path, *words: str) -> None:
+        with pytest.raises(SystemExit):
+            page.main([str(folder)])
+        said = capsys.readouterr().err
+        assert all(word in said for word in words), said
+
+    for changes, word in (
+        ({"missing": {"RLCard uno": "not installed"}}, "RLCard uno"),
+        ({"first_step_s": {"warm": {}}}, "--cold"),
+    ):
+        (tmp_path / "throughput.json").write_text(json.dumps(speed | changes), encoding="utf-8")
+        refused(tmp_path, word)
+    (tmp_path / "throughput.json").unlink()
+    refused(tmp_path, "throughput.json", "--help")
+    assert before == (page.PAGE.read_text(encoding="utf-8"), page.README.read_text(encoding="utf-8"))
+    with pytest.raises(ValueError, match="made by"):
+        page.with_part("a page without marks", "a part")
