@@ -152,8 +152,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [one for one in contenders().values() if not known.only or any(part in one.name for part in known.only)]
     if not chosen:
         top.error(f"--only {' '.join(known.only)}: no contender's name contains that; --list names them all")
-    if known.rounds < 1 or known.seconds <= 0:
-        top.error("--rounds must be 1 or more, --seconds more than 0")
+    if known.rounds < 1 or not 0 < known.seconds < 3600:
+        top.error("--rounds must be 1 or more, --seconds more than 0 and less than 3600")
     report.check_folder(top, known.out, draws=True)
     played = take_turns("benchmarks.throughput", chosen, known.rounds, known.seconds)
     starts = measure_starts(known.rounds, known.cold) if known.cold or not known.only else {}

@@ -15,14 +15,14 @@ from pettingzoo import AECEnv
 from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, stream
 from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
-from .game import NOBODY, Game, Table, legal_moves
+from .game import FIRST_OWN_PHASE, NOBODY, PHASE_OVER, Game, Table, legal_moves
 from .jit import kernel_view
 from .kernels import AT_DEAL, ILLEGAL, kernels_of
 from .layout import Layout
 from .log import DealLog
 from .options import check_choice, check_int
 from .rewards import REWARDS
-from .tables import bytes_of, copied, put
+from .tables import bytes_of, copied, opaque_bytes, put, with_own_arrays
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 
@@ -32,13 +32,9 @@ _FIRST = np.zeros(1, np.int64)
 _OWN_NAMES = np.full(1, NO_RENAMING, np.int64)
 
 #: Attributes that are made anew in a copy, and those that no copy changes.
-_COMPILED = frozenset(("_raw", "_kernels", "_step_and_view", "_view_one", "_written"))
-_SHARED = frozenset(
-    (
-        *("game", "options", "possible_agents", "metadata", "state_space", "observation_spaces", "action_spaces"),
-        *("_fixed", "_seat_of", "_observation_space", "_action_space"),
-    )
-)
+_COMPILED = frozenset(("_raw", "_kernels", "_step_and_view", "_view_one", "_written", "_is_lent"))
+_SHARED = frozenset(("game", "options", "_fixed", "_seat_of"))
+_SPACES = frozenset(("state_space", "observation_spaces", "action_spaces", "_observation_space", "_action_space"))
 
 
 @dataclass(frozen=True)
@@ -142,6 +138,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._view_one = self._kernels.view_one
         #: What ``step`` has written for the seat that must answer now, until it is handed out.
         self._written: dict[str, np.ndarray] | None = None
+        #: Whether somebody has the table, and may change it, so that nothing is written ahead.
+        self._is_lent = False
 
     # --- The AEC interface.
 
@@ -196,6 +194,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             number = index(action)  # type: ignore[arg-type]
         except TypeError:
             raise IllegalActionError(self._refusal(repr(action))) from None
+        if number is True or number is False:
+            raise IllegalActionError(self._refusal(repr(action)))
         observation, mask = _empty(self._size, _FLOAT), _empty(self._n_actions, _FLAG)
         try:
             actor = self._step_and_view(self._raw, number, observation, mask)
@@ -207,7 +207,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self._log[-1].actions.append(number)
         self._cumulative_rewards[agent] = 0.0
         if actor >= 0:
-            self._written = {"observation": observation, "action_mask": mask}
+            self._written = None if self._is_lent else {"observation": observation, "action_mask": mask}
             if not self._rewards_are_zero:
                 self._clear_rewards()
             self.agent_selection = self.possible_agents[actor]
@@ -244,8 +244,11 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         if seen is not None and agent == self.agent_selection:
             self._written = None
         else:
+            seat = self._seat_of.get(agent)
+            if seat is None:
+                raise KeyError(f"{agent!r} is no agent: {', '.join(self.possible_agents)} are")
             seen = {"observation": _empty(self._size, _FLOAT), "action_mask": _empty(self._n_actions, _FLAG)}
-            self._view_one(self._raw, self._seat_of[agent], seen["observation"], seen["action_mask"])
+            self._view_one(self._raw, seat, seen["observation"], seen["action_mask"])
         return seen if self._is_flat else self._in_form(agent, seen)
 
     def _in_form(self, agent: str, seen: dict[str, Any]) -> dict[str, Any]:
@@ -331,7 +334,8 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     @property
     def table(self) -> Table:
         """The table itself (an ``np.record``): everything, hidden cards included."""
-        self._written = None  # whoever has the table may change it
+        self._written = None
+        self._is_lent = True
         return self._tables[0]
 
     def legal_moves(self) -> list[str]:
@@ -371,7 +375,12 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return record_of(self.game, self.options, self._log, agents=agents, legal=legal)
 
     def snapshot(self) -> Snapshot:
-        """The table at this moment, for :meth:`restore`."""
+        """The table at this moment, for :meth:`restore`.
+
+        Raises:
+            ValueError: Before the first ``reset``.
+        """
+        self._check_begun("snapshot")
         log = None if self._log is None else tuple(deal.copy() for deal in self._log)
         return Snapshot(copied(self._tables), log)
 
@@ -379,36 +388,60 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """Goes on from a snapshot of this or another environment with the same rules.
 
         Cumulative rewards start anew at 0.
+
+        Raises:
+            ValueError: If it is no snapshot of a match by these rules; nothing has changed then.
         """
-        if not isinstance(snapshot, Snapshot) or snapshot.table.dtype != self._tables.dtype:
-            raise ValueError(f"restore takes what snapshot() or redeal_hidden() returned, got {type(snapshot).__name__}")
-        if np.any(snapshot.table.view(np.ndarray).view(np.uint8)[self._fixed] != self._tables.view(np.uint8)[self._fixed]):
-            raise ValueError(self._other_rules(snapshot.table[0]))
+        self._check_snapshot(snapshot)
+        log = None if snapshot.log is None else [deal.copy() for deal in snapshot.log]
         put(self._tables, 0, snapshot.table)
+        table = self._tables[0]
+        table.stop_at_deal = 1
+        table.reward_kind = REWARDS.index(self.reward)
         self._written = None
-        self.table.stop_at_deal = 1
-        self.table.reward_kind = REWARDS.index(self.reward)
-        self._log = None if snapshot.log is None else [deal.copy() for deal in snapshot.log]
+        self._log = log
         self._has_seed = True
         self.agents = self.possible_agents[:]
-        self.rewards = {agent: float(self.table.reward[seat]) for agent, seat in self._seat_of.items()}
+        self.rewards = {agent: float(table.reward[seat]) for agent, seat in self._seat_of.items()}
         self._rewards_are_zero = False
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
-        if self.table.actor == NOBODY:
+        if table.actor == NOBODY:
             self._end()
         else:
-            self.agent_selection = self.possible_agents[self.table.actor]
+            self.agent_selection = self.possible_agents[table.actor]
+
+    def _check_begun(self, what: str) -> None:
+        if not self._has_seed:
+            raise ValueError(f"{what} needs a match: call reset() first")
+
+    def _check_snapshot(self, snapshot: Any) -> None:
+        if not isinstance(snapshot, Snapshot):
+            raise ValueError(f"restore takes what snapshot() or redeal_hidden() returned, got {type(snapshot).__name__}")
+        table, log = snapshot.table, snapshot.log
+        if not isinstance(table, np.ndarray) or table.dtype != self._tables.dtype or table.shape != (1,):
+            raise ValueError(
+                f"the table of the snapshot must be one table of {self.game.name}, an array of shape (1,) as snapshot() and "
+                f"redeal_hidden() make it; this is {_described(table)}"
+            )
+        if log is not None and not all(isinstance(deal, DealLog) for deal in log):
+            raise ValueError("the log of the snapshot must be None or the deals that snapshot() has put there")
+        if np.any(opaque_bytes(table)[self._fixed] != opaque_bytes(self._tables)[self._fixed]):
+            raise ValueError(self._other_rules(table[0]))
+        s = table[0]
+        asks = s.phase >= FIRST_OWN_PHASE and 0 <= s.actor < s.players
+        if not asks and not (s.phase == PHASE_OVER and s.actor == NOBODY):
+            raise ValueError("the table of the snapshot is neither over nor asks a seat anything: it is not from a match")
 
     def _other_rules(self, table: Table) -> str:
         """How the rules of a table differ from those of this environment."""
-        if table.players != self.options.players or table.seats_encoded != self.table.seats_encoded:
+        if table.players != self.options.players or table.seats_encoded != self._tables[0].seats_encoded:
             return (
                 f"the snapshot has {table.players} players, encoded as {table.seats_encoded}; "
-                f"this environment has {self.options.players}, encoded as {self.table.seats_encoded}"
+                f"this environment has {self.options.players}, encoded as {self._tables[0].seats_encoded}"
             )
         rules = self.options.table_fields().items()
         field, value = next((field, value) for field, value in rules if not np.array_equal(table[field], value))
@@ -425,12 +458,18 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())
         if key is not None:
-            twin.table.rng = stream(mix(np.uint64(checked_seed(key, "key"))), REDEAL_STREAM)
-            twin.table.seed = mix(np.uint64(twin.table.rng))
+            table = twin._tables[0]
+            table.rng = stream(mix(np.uint64(checked_seed(key, "key"))), REDEAL_STREAM)
+            table.seed = mix(np.uint64(table.rng))
         return twin
 
     def redeal_hidden(self, seat: int, key: int) -> Snapshot:
-        """A world that ``seat`` cannot tell from this one: what it has not seen is drawn anew, for :meth:`restore`."""
+        """A world that ``seat`` cannot tell from this one: what it has not seen is drawn anew, for :meth:`restore`.
+
+        Raises:
+            ValueError: Before the first ``reset``, or if there is no such seat.
+        """
+        self._check_begun("redeal_hidden")
         check_int("seat", seat, 0, self.options.players - 1)
         tables = copied(self._tables)
         keys = np.array([checked_seed(key, "key")], np.uint64)
@@ -443,11 +482,39 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         import copy
 
         state = {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
-        return {name: value if name in _SHARED else copy.deepcopy(value) for name, value in state.items()}
+        spaces = {name: state.pop(name) for name in _SPACES}
+        copies = {name: value if name in _SHARED else copy.deepcopy(value) for name, value in state.items()}
+        return copies | _own_spaces(spaces)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(with_own_arrays(state))
         self._take_kernels()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TableEnv:
         return self.clone()
+
+
+def _own_spaces(spaces: Mapping[str, Any]) -> dict[str, Any]:
+    """Copies of the spaces with generators of their own; what never changes of them is shared."""
+    import copy
+
+    made: dict[int, Any] = {}
+
+    def own(space: Any) -> Any:
+        if id(space) not in made:
+            twin = made[id(space)] = copy.copy(space)
+            twin._np_random = copy.deepcopy(space._np_random)
+            if isinstance(space, gymnasium.spaces.Dict):
+                twin.spaces = type(space.spaces)((name, own(one)) for name, one in space.spaces.items())
+        return made[id(space)]
+
+    def copied_one(value: Any) -> Any:
+        return {agent: own(space) for agent, space in value.items()} if isinstance(value, dict) else own(value)
+
+    return {name: copied_one(value) for name, value in spaces.items()}
+
+
+def _described(given: Any) -> str:
+    if not isinstance(given, np.ndarray):
+        return f"a {type(given).__name__}"
+    return f"{'another kind of table' if given.dtype.fields else given.dtype} of shape {given.shape}"

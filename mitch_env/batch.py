@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from .kernels import MOST_SILENT, kernels_of
 from .layout import Layout
 from .options import OptionsError, check_int
 from .registry import get_game
-from .tables import put, repeated, taken
+from .tables import put, repeated, taken, with_own_arrays
 
 
 @dataclass(frozen=True)
@@ -204,10 +205,7 @@ class Batch:
             IllegalActionError: If an action is not legal at its table (with ``check``); nothing has been played then.
         """
         where = self._rows_once(rows)
-        chosen = np.asarray(actions)
-        if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
-            raise ValueError(f"actions must be {len(where)} integers, got {chosen.dtype} of shape {chosen.shape}")
-        chosen = np.ascontiguousarray(chosen, np.int64)
+        chosen = _actions(actions, len(where))
         if self.canonical:
             own_names = self._renamed[: len(where)]
             self._kernels.rename_rows(self._code, where, chosen, True, own_names)
@@ -221,11 +219,15 @@ class Batch:
     def random_actions(self, rows: Any = None) -> np.ndarray:
         """A uniform legal action for each table (int64), from a stream of its own that starts with each match's seed.
 
-        With ``rows=None`` the answer lies in a buffer that the next call overwrites.
+        With ``rows=None`` the answer lies in a buffer that the next call overwrites. A row that stands twice gets two actions.
+        Where nobody is to act it is -1.
         """
         where = self._rows(rows)
         out = self._actions if rows is None else np.empty(len(where), np.int64)
-        self._share(self._pick_range, where, out)
+        if rows is None or self.threads == 1 or _differ(where):
+            self._share(self._pick_range, where, out)
+        else:  # two threads must not draw from one stream
+            self._pick_range(0, where, out, 0, len(where))
         if self.canonical:
             self._kernels.rename_rows(self._code, where, out, False, out)
         return out
@@ -247,12 +249,17 @@ class Batch:
         return Seen(observation, mask.view(np.bool_), code)
 
     def own_names(self, seen: Seen, actions: np.ndarray, canonical: bool) -> np.ndarray:
-        """Actions chosen from ``seen(rows, canonical)``, in the names that ``step`` of this batch takes."""
+        """Actions chosen from ``seen(rows, canonical)``, in the names that ``step`` of this batch takes.
+
+        Raises:
+            ValueError: If they are not one integer for each row of ``seen``.
+        """
+        m = len(seen.code)
+        chosen = _actions(actions, m)
         if canonical == self.canonical:
-            return actions
-        out = np.empty(len(actions), np.int64)
-        order = np.arange(len(actions))
-        self._kernels.rename_rows(seen.code, order, np.ascontiguousarray(actions, np.int64), canonical, out)
+            return chosen
+        out = np.empty(m, np.int64)
+        self._kernels.rename_rows(_plain(seen.code), np.arange(m), chosen, canonical, out)
         return out
 
     def snapshot(self, rows: Any = None) -> np.recarray:
@@ -262,8 +269,11 @@ class Batch:
     def restore(self, snapshot: np.ndarray, rows: Any = None) -> None:
         """Puts tables back (from ``snapshot``, or worlds made by ``redeal_hidden``) and writes what is seen there."""
         where = self._rows_once(rows)
-        if getattr(snapshot, "dtype", None) != self.tables.dtype or len(snapshot) != len(where):
-            raise ValueError(f"restore needs {len(where)} tables of {self.game.name}, as snapshot() returns them")
+        if getattr(snapshot, "dtype", None) != self.tables.dtype or snapshot.shape != where.shape:
+            raise ValueError(
+                f"restore needs {len(where)} tables of {self.game.name} in one row, as snapshot() returns them, "
+                f"got {_described(snapshot)}"
+            )
         if np.any(snapshot["seats_encoded"] != self.seats):
             raise ValueError(f"the snapshot's tables are not encoded for {self.seats} seats")
         if np.any(snapshot["actor"] == NOBODY):
@@ -282,8 +292,16 @@ class Batch:
         return worlds
 
     def worlds(self, rows: Any, n: int, key: int) -> np.ndarray:
-        """``[rows, n]`` worlds that the actors at some tables cannot tell from the real ones (``redeal_hidden``)."""
+        """``[rows, n]`` worlds that the actors at some tables cannot tell from the real ones (``redeal_hidden``).
+
+        Raises:
+            ValueError: If nobody is to act at one of them, or an argument is not allowed.
+        """
         where = self._rows(rows)
+        check_int("n", n, 1, 1 << 31)
+        silent = where[self.actor[where] == NOBODY]
+        if len(silent):
+            raise ValueError(f"table {silent[0]}: nobody is to act there, so there is nobody who could not tell worlds apart")
         worlds = repeated(taken(self.tables, where), n)
         raw = kernel_view(worlds)
         keys = match_seeds(checked_seed(key, "key"), len(worlds))
@@ -298,7 +316,7 @@ class Batch:
             return self._all_rows
         given = np.asarray(rows)
         if given.ndim == 1 and (given.dtype.kind in "iu" or len(given) == 0):
-            where = np.ascontiguousarray(given, np.int64)
+            where = _plain(given)
             # As numbers without a sign, those below 0 are the largest.
             if len(where) == 0 or where.view(np.uint64).max() < len(self):
                 return where
@@ -307,7 +325,7 @@ class Batch:
     def _rows_once(self, rows: Any) -> np.ndarray:
         """Rows that are written to, so that none may stand twice."""
         where = self._rows(rows)
-        if rows is not None and not (where[1:] > where[:-1]).all() and len(np.unique(where)) < len(where):
+        if rows is not None and not _differ(where):
             raise ValueError(f"a row stands twice in rows {str(rows)[:80]}")
         return where
 
@@ -383,11 +401,50 @@ class Batch:
         views = ("observation", "mask", "scored", "terminated", "truncated", "_raw", "_kernels", "_paid", "_seen")
         return {name: value for name, value in self.__dict__.items() if name not in views} | {"_pool": None}
 
+    def __copy__(self) -> Batch:
+        """A copy never shares tables or buffers."""
+        return copy.deepcopy(self)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(with_own_arrays(state))
         self.observation = self.encoder.value
         self.mask = self._mask.view(np.bool_)
         self.scored = self._scored.view(np.bool_)
         self.terminated = self._terminated.view(np.bool_)
         self.truncated = self._truncated.view(np.bool_)
         self._take_kernels()
+
+
+# --- What kernels, which look at no types, may be given.
+
+
+def _plain(numbers: np.ndarray) -> np.ndarray:
+    """Integers as kernels take them: int64, in one piece, aligned and writeable."""
+    plain = np.ascontiguousarray(numbers, np.int64)
+    flags = plain.flags
+    return plain if flags.aligned and flags.writeable else plain.copy()
+
+
+def _actions(actions: Any, n: int) -> np.ndarray:
+    """``n`` actions as kernels take them.
+
+    Raises:
+        ValueError: If they are not ``n`` integers.
+    """
+    chosen = np.asarray(actions)
+    if chosen.shape != (n,) or chosen.dtype.kind not in "iu":
+        raise ValueError(f"actions must be {n} integers, got {chosen.dtype} of shape {chosen.shape}")
+    if chosen.dtype == np.uint64 and n and chosen.max() >= 1 << 63:
+        raise IllegalActionError(f"{chosen.max()} is no action of any game: actions are integers of 64 bits with a sign")
+    return _plain(chosen)
+
+
+def _differ(rows: np.ndarray) -> bool:
+    """Whether no row stands twice."""
+    return bool((rows[1:] > rows[:-1]).all()) or len(np.unique(rows)) == len(rows)
+
+
+def _described(given: Any) -> str:
+    if not isinstance(given, np.ndarray):
+        return type(given).__name__
+    return f"{'tables' if given.dtype.fields else given.dtype} of shape {given.shape}"

@@ -25,6 +25,7 @@ from .game import Game, Rules
 from .jit import kernel
 from .layout import Layout
 from .options import check_choice
+from .tables import with_own_arrays
 
 OBSERVATIONS = ("flat", "dict", "history", "tokens")
 #: What is written for events in the table's own names.
@@ -68,11 +69,10 @@ class Encoder:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Encoder:
         """The same form with arrays of its own."""
-        twin = copy.copy(self)
-        for name in ("flat", "_events", "_tokens", "_amounts"):
-            array = getattr(self, name)
-            setattr(twin, name, None if array is None else array.copy())
-        return twin
+        return copy.copy(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(with_own_arrays(state))
 
     def write(self, tables: Any, rows: np.ndarray, lo: int, hi: int, seats: np.ndarray, codes: np.ndarray) -> None:
         """Fills what is made from ``flat`` and from the tables, at the rows ``rows[lo:hi]``.

@@ -13,7 +13,7 @@ import numba
 from numba import types
 
 from .chance import POLICY_STREAM, advanced, mix, next_seed, stream
-from .game import PHASE_DEAL, PHASE_OVER, Rules
+from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Rules
 from .jit import direct, kernel, prefetch
 
 #: What ``step_one`` returns besides a seat: between deals, after the match, or an illegal action.
@@ -363,7 +363,7 @@ class Kernels:
 
     @functools.cached_property
     def pick_rows(self) -> Any:
-        """``(tables, rows, lo, hi, policy, out)``: a uniform legal action at each of ``rows[lo:hi]``."""
+        """``(tables, rows, lo, hi, policy, out)``: a uniform legal action at each of ``rows[lo:hi]``, -1 where nobody acts."""
         pick_legal = self.rules.pick_legal
 
         def pick_rows(tables: Any, rows: Any, lo: int, hi: int, policy: Any, out: Any) -> None:
@@ -371,7 +371,8 @@ class Kernels:
                 if k + AHEAD < hi:
                     prefetch(tables, rows[k + AHEAD])
                 i = rows[k]
-                out[k] = pick_legal(tables[i], mix(policy[i]))
+                s = tables[i]
+                out[k] = pick_legal(s, mix(policy[i])) if s.actor >= 0 else NOBODY
                 policy[i] = advanced(policy[i])
 
         ints = types.int64[::1]

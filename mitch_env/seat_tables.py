@@ -26,6 +26,7 @@ from .jit import kernel
 from .opponents import Opponents
 from .options import OptionsError, check_int, unknown_name
 from .registry import get_game
+from .tables import with_own_arrays
 
 #: What a match seed is mixed with to draw the learner's seat and its opponent (the other streams are in ``chance.py``).
 SEAT_STREAM = np.uint64(0x6D69746368000010)
@@ -104,6 +105,11 @@ class SeatTables:
         self._n_skipped = np.zeros(n, np.int64)
         self._all_rows = np.arange(n)
         self.is_begun = False
+        #: Whether every table waits for the learner or is over; not so after an opponent has raised in the middle.
+        self._is_settled = True
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(with_own_arrays(state))
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -115,6 +121,7 @@ class SeatTables:
             seeds: Match seeds; None goes on to the match that follows at each table (the first time: ``rng`` draws the seeds).
             rng: The chance of the opponents.
         """
+        self._is_settled = False
         self._opponents.reset(rng)
         if seeds is None and not self.is_begun:
             seeds = rng.integers(0, 1 << 53, len(self), np.uint64)
@@ -125,15 +132,20 @@ class SeatTables:
         self._n_skipped[:] = 0
         self._begin(self._all_rows, seeds)
         self._play_others(self._all_rows)
+        self._is_settled = True
 
     def step(self, actions: Any) -> None:
         """Plays the learner's decision at each table, and all others until it must decide again or its match is over.
 
         Raises:
             IllegalActionError: If an action is not legal at its table; nothing has been played then.
+            gymnasium.error.ResetNeeded: If an opponent raised in the last call, so that tables wait for opponents.
         """
+        if not self._is_settled:
+            raise gymnasium.error.ResetNeeded("an opponent raised an error while it was to move: call reset() to go on")
         batch = self.batch
         batch.step(actions)
+        self._is_settled = False
         self._has_decided[:] = True
         self._n_skipped[:] = 0
         self._paid += batch.reward[self._all_rows, self.seat]
@@ -143,6 +155,7 @@ class SeatTables:
         goes_on = ~(self.terminated | self.truncated)
         self.reward[goes_on] = self._paid[goes_on]
         self._paid[goes_on] = 0.0
+        self._is_settled = True
 
     def _play_others(self, rows: np.ndarray) -> None:
         batch = self.batch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +19,11 @@ def _opaque(size: int) -> np.dtype:
 def opaque(tables: np.ndarray) -> np.ndarray:
     """The same memory, with one item without fields for each table."""
     return tables.view(np.ndarray).view(_opaque(tables.itemsize))
+
+
+def opaque_bytes(tables: np.ndarray) -> np.ndarray:
+    """The same memory as bytes, of tables that lie in one piece."""
+    return tables.view(np.ndarray).view(np.uint8)
 
 
 def bytes_of(dtype: np.dtype, fields: Iterable[str]) -> np.ndarray:
@@ -45,6 +50,20 @@ def taken(tables: Tables, rows: Any) -> Tables:
 def repeated(tables: Tables, n: int) -> Tables:
     """Each table ``n`` times."""
     return _as_before(np.repeat(opaque(tables), n), tables)
+
+
+def with_own_arrays(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes with all arrays copied, for ``__setstate__``.
+
+    An array that was unpickled may lie in memory of somebody else, which may even be read-only: kernels would write there.
+    """
+
+    def own(value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return value
+        return copied(value) if value.dtype.fields else value.copy()
+
+    return {name: own(value) for name, value in state.items()}
 
 
 def put(tables: np.ndarray, rows: Any, source: np.ndarray) -> None:

@@ -18,7 +18,7 @@ from pettingzoo.test.state_test import test_state_space as check_state_space
 from pettingzoo.utils import BaseWrapper, turn_based_aec_to_parallel, wrappers
 
 import mitch_env
-from mitch_env import GAMES, IllegalActionError, OptionsError, TableEnv, make
+from mitch_env import GAMES, Batch, IllegalActionError, OptionsError, Snapshot, TableEnv, make
 
 REWARDS = ("points", "relative", "outcome")
 EVERY_TABLE = [(name, players) for name in GAMES for players in range(2, 6)]
@@ -538,6 +538,92 @@ def test_copies_go_on_with_the_same_match(name: str, wrapper: str, how: Any) -> 
             env = twin
             break
         env.step(action)
+
+
+@every_game
+def test_whoever_has_the_table_sees_what_is_changed_on_it(name: str) -> None:
+    env = make(name)
+    env.reset(seed=1)
+    table = env.table
+    env.step(int(env.last()[0]["action_mask"].nonzero()[0][0]))
+    table.totals[env.possible_agents.index(env.agent_selection)] += 20
+    first, second = (env.observe(env.agent_selection)["observation"] for _ in range(2))
+    assert np.array_equal(first, second) and np.array_equal(env.last()[0]["observation"], second)
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, TableEnv.clone], ids=["deepcopy", "clone"])
+@every_game
+def test_a_copy_draws_from_spaces_of_its_own(name: str, how: Any) -> None:
+    env, plain = make(name), make(name)
+    for one in (env, plain):
+        one.action_space("player_0").seed(3)
+        one.observation_space("player_0")["action_mask"].seed(3)
+    twin = how(env)
+    assert twin.action_space("player_1") is twin.action_space("player_0")
+    for _ in range(5):
+        twin.action_space("player_0").sample()
+        twin.observation_space("player_0").sample()
+    twin.metadata["name"] = "another"
+    twin.possible_agents.append("nobody")
+    actions = [[one.action_space("player_0").sample() for _ in range(5)] for one in (env, plain)]
+    assert actions[0] == actions[1]
+    masks = [one.observation_space("player_0")["action_mask"].sample() for one in (env, plain)]
+    assert np.array_equal(*masks)
+    assert env.metadata == plain.metadata and env.possible_agents == plain.possible_agents
+
+
+def odd_snapshots() -> dict[str, Any]:
+    """What somebody may take for a snapshot of mitch_jp."""
+    batch = Batch("mitch_jp", 2, seed=1)
+    good = make("mitch_jp")
+    good.reset(seed=2)
+    moment = good.snapshot()
+    silent = moment.table.copy()
+    silent["phase"], silent["actor"] = 0, 0
+    nobody = moment.table.copy()
+    nobody["actor"] = -1
+    return {
+        "two tables": Snapshot(batch.snapshot(), None),
+        "no table": Snapshot(batch.snapshot([]), None),
+        "two axes": Snapshot(batch.worlds([1], 1, 3), None),
+        "a record": Snapshot(good.table, None),
+        "none": Snapshot(None, None),  # type: ignore[arg-type]
+        "bytes": Snapshot(b"", None),  # type: ignore[arg-type]
+        "another game": Snapshot(Batch("mitchell", 1, seed=1).snapshot(), None),
+        "a wrong log": Snapshot(Batch("mitch_jp", 1, seed=3).snapshot(), (1,)),  # type: ignore[arg-type]
+        "a table without a match": Snapshot(silent, None),
+        "a table without an actor": Snapshot(nobody, None),
+        "no snapshot": moment.table,
+    }
+
+
+@pytest.mark.parametrize("which", odd_snapshots())
+def test_what_is_no_snapshot_is_refused_and_changes_nothing(which: str) -> None:
+    env = make("mitch_jp")
+    env.reset(seed=1)
+    before = env.table.tobytes(), env.agent_selection, env.record()
+    with pytest.raises(ValueError, match="snapshot"):
+        env.restore(odd_snapshots()[which])
+    assert (env.table.tobytes(), env.agent_selection, env.record()) == before
+
+
+def test_there_is_nothing_to_keep_before_the_first_match() -> None:
+    env = make("mitch_jp")
+    with pytest.raises(ValueError, match=r"call reset\(\) first"):
+        env.snapshot()
+    with pytest.raises(ValueError, match=r"call reset\(\) first"):
+        env.redeal_hidden(0, 1)
+
+
+@every_game
+def test_truth_values_are_no_actions_and_strangers_no_agents(name: str) -> None:
+    env = make(name)
+    env.reset(seed=1)
+    for wrong in (True, False, np.True_):
+        with pytest.raises(IllegalActionError, match="legal here"):
+            env.step(wrong)
+    with pytest.raises(KeyError, match="player_0"):
+        env.observe("nobody")
 
 
 @every_game

@@ -391,6 +391,104 @@ def test_what_is_seen_can_be_asked_for_in_either_names(canonical: bool) -> None:
         assert own.tables.tobytes() == other.tables.tobytes()
 
 
+@pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize(
+    "wrong",
+    [np.zeros((2, 1), int), np.zeros((1, 2), int), np.zeros(3, int), np.zeros(10**6, int), [0.5, 1.0], [True, False], 0, None],
+)
+def test_names_are_translated_of_one_integer_a_row_only(wrong: Any, canonical: bool) -> None:
+    batch = Batch("mitch_jp", 2, seed=1)
+    with pytest.raises(ValueError, match="actions must be 2 integers"):
+        batch.own_names(batch.seen([0, 1], canonical), wrong, canonical)
+
+
+def odd_rows() -> dict[str, np.ndarray]:
+    """The rows 2 and 0 in ways in which arrays can lie in memory."""
+    frozen = np.array([2, 0])
+    frozen.flags.writeable = False
+    bent = np.zeros(17, np.uint8)[1:].view(np.int64)
+    bent[:] = 2, 0
+    return {
+        "read-only": frozen,
+        "unaligned": bent,
+        "strided": np.array([2, 9, 0, 9])[::2],
+        "backwards": np.array([0, 2])[::-1],
+        "swapped": np.array([2, 0], ">i8"),
+        "narrow": np.array([2, 0], np.uint8),
+        "list": [2, 0],  # type: ignore[dict-item]
+    }
+
+
+@pytest.mark.parametrize("observation", ["flat", "dict", "history", "tokens"])
+@pytest.mark.parametrize("how", odd_rows())
+def test_rows_and_actions_may_lie_in_memory_as_they_like(how: str, observation: str) -> None:
+    batch, plain = (Batch("mitch_jp", 4, seed=1, observation=observation) for _ in range(2))
+    rows = odd_rows()[how]
+    for _ in range(5):
+        chosen = plain.random_actions([2, 0])
+        assert np.array_equal(batch.random_actions(rows), chosen)
+        odd = np.asarray(rows).copy() if how in ("swapped", "narrow") else np.array(chosen)
+        if how in ("swapped", "narrow"):
+            odd[:] = chosen
+        odd.flags.writeable = how != "read-only"
+        batch.step(odd, rows)
+        plain.step(chosen, [2, 0])
+    moment = batch.snapshot(rows)
+    batch.restore(moment, rows)
+    batch.reset(rows, seed=[4, 5])
+    plain.reset([2, 0], seed=[4, 5])
+    assert batch.tables.tobytes() == plain.tables.tobytes() and batch.mask.tobytes() == plain.mask.tobytes()
+    assert batch.encoder.flat.tobytes() == plain.encoder.flat.tobytes()
+
+
+def test_nobody_acts_at_a_silent_table_and_nobody_has_worlds_there() -> None:
+    batch = Batch("mitchell", 60, options=SILENT | {"players": 8}, seed=list(range(60)))
+    silent = np.flatnonzero(batch.actor == -1)
+    assert 0 < len(silent) < 60
+    actions = batch.random_actions()
+    assert np.all(actions[silent] == -1) and np.all(np.delete(actions, silent) >= 0)
+    with pytest.raises(ValueError, match=f"table {silent[0]}: nobody is to act"):
+        batch.worlds(silent[:1], 1, 3)
+    with pytest.raises(IllegalActionError, match="over and asks nobody"):
+        batch.step(actions)
+
+
+def test_a_row_that_stands_twice_gets_two_actions_on_any_number_of_threads() -> None:
+    one, many = (Batch("mitch_jp", 50, seed=1, threads=threads) for threads in (1, 4))
+    rows = [3] * 4000 + [7, 3]
+    for _ in range(3):
+        assert np.array_equal(one.random_actions(rows), many.random_actions(rows))
+    assert np.array_equal(one.random_actions(), many.random_actions())
+
+
+def test_what_is_restored_has_one_table_a_row_in_one_row() -> None:
+    batch = Batch("mitch_jp", 4, seed=1)
+    before = contents(batch)
+    for wrong in (batch.worlds([0, 1, 2], 1, 3), batch.snapshot([0]), batch.snapshot()[0], None, np.zeros(3)):
+        with pytest.raises(ValueError, match="restore needs 3 tables of mitch_jp in one row"):
+            batch.restore(wrong, [0, 1, 2])
+    assert contents(batch) == before
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, None, "a", [1, 2, 3], True])
+def test_a_number_of_worlds_is_at_least_1(n: Any) -> None:
+    with pytest.raises(OptionsError, match="n="):
+        Batch("mitch_jp", 2, seed=1).worlds(None, n, 1)
+
+
+def test_an_action_beyond_64_bits_is_named_as_it_is() -> None:
+    batch = Batch("mitch_jp", 2, seed=1)
+    with pytest.raises(IllegalActionError, match=str(2**64 - 1)):
+        batch.step(np.array([2**64 - 1, 0], np.uint64))
+
+
+def test_a_shallow_copy_shares_nothing_either() -> None:
+    batch = Batch("mitch_jp", 3, seed=1)
+    before = contents(batch)
+    play(copy.copy(batch), 5)
+    assert contents(batch) == before
+
+
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("canonical", [False, True])
 def test_an_attribute_of_ones_own_is_not_written_to(name: str, canonical: bool) -> None:

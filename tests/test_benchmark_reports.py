@@ -138,7 +138,8 @@ def test_the_command_writes_everything_down(tmp_path: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--only", "whist"], "--list names them all"), (["--rounds", "0"], "1 or more"), (["--seconds", "0"], "more than 0")],
+    [(["--only", "whist"], "--list names them all"), (["--rounds", "0"], "1 or more"), (["--seconds", "0"], "more than 0")]
+    + [(["--seconds", wrong], "less than 3600") for wrong in ("nan", "inf", "-1", "3600")],
 )
 def test_bad_arguments_say_what_to_do(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

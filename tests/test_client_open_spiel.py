@@ -456,3 +456,26 @@ def test_the_adapter_knows_every_engine() -> None:
     """A new game needs its cards and limits in ``explicit_chance.py`` and a class in ``open_spiel.py``."""
     kinds = [one for one in adapter.CardGame.__subclasses__() if one.__module__ == adapter.__name__]
     assert {kind.game.name for kind in kinds} == set(GAMES)
+
+
+def test_an_action_that_is_not_possible_is_refused_and_changes_nothing() -> None:
+    game = pyspiel.load_game("python_mitch_jp(players=2,deals=1,suits=2,ranks=4,hand_size=2,clock_cards=1)")
+    state = game.new_initial_state()
+    rng = np.random.default_rng(1)
+    while not state.is_terminal():
+        possible = [one for one, _ in state.chance_outcomes()] if state.is_chance_node() else state.legal_actions()
+        before = str(state), state.history()
+        for wrong in (-5, 10**6, next(one for one in range(200) if one not in possible)):
+            with pytest.raises((ValueError, pyspiel.SpielError), match="not possible"):
+                state.apply_action(wrong)
+        assert str(state) == before[0]
+        state = state.child(int(rng.choice(possible)))
+    with pytest.raises((ValueError, pyspiel.SpielError), match="over"):
+        state.apply_action(0)
+
+
+@pytest.mark.parametrize("player", [2, -1, 10**9])
+def test_a_stranger_observes_nothing(player: int) -> None:
+    game = pyspiel.load_game("python_mitch_jp(players=2)")
+    with pytest.raises(ValueError, match="0 to 1"):
+        game.make_py_observer().set_from(game.new_initial_state(), player)

@@ -382,3 +382,13 @@ def test_the_maskable_ppo_example_runs_and_its_seed_reproduces_it(
     model = MaskablePPO.load(tmp_path / "1.zip", device="cpu")
     again = by_hand(model, name, 1_000_001, 8, 2, opponents="random", reward="relative")
     assert float(runs[1][2][3]) == pytest.approx(np.mean(again), abs=0.006)
+
+
+@pytest.mark.parametrize("seed", [-5, 2**64 - 1, 1.5, True])
+def test_a_wrong_seed_is_refused_at_once(seed: Any) -> None:
+    tables = SB3VecEnv(gymnasium.make_vec("mitch_env/MitchJp-v0", num_envs=2, vectorization_mode="vector_entry_point"))
+    with pytest.raises(ValueError, match="integer from 0 to"):
+        tables.seed(seed)
+    tables.reset()
+    with pytest.raises(TypeError, match="a SingleAgentVectorEnv is needed"):
+        SB3VecEnv(None)  # type: ignore[arg-type]

@@ -31,6 +31,7 @@ from mitch_env import GAMES, Batch, IllegalActionError, OptionsError, TableEnv, 
 from mitch_env.chance import next_seed
 from mitch_env.rewards import REWARDS
 from mitch_env.single_agent import SingleAgentEnv
+from mitch_env.vector_env import SingleAgentVectorEnv
 
 every_game = pytest.mark.parametrize("name", GAMES)
 every_table = pytest.mark.parametrize(("name", "players"), EVERY_TABLE)
@@ -704,3 +705,45 @@ def test_the_card_of_the_module_is_right() -> None:
 
     assert doctest.testmod(single_agent, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
     assert mitch_env.__doc__ and "gymnasium.make" in mitch_env.__doc__
+
+
+class RaisesOnce:
+    """An opponent that fails at its fifth decision."""
+
+    name, encoder = "raises once", "flat"
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def reset(self, seat: Any, rng: Any) -> None:
+        pass
+
+    def act_batch(self, view: Any) -> Any:
+        self.n += 1
+        if self.n == 5:
+            raise RuntimeError("once")
+        return view.mask.argmax(1)
+
+
+@pytest.mark.parametrize("is_vector", [False, True])
+def test_after_an_opponent_has_raised_only_reset_goes_on(is_vector: bool) -> None:
+    env: Any
+    if is_vector:
+        env = SingleAgentVectorEnv("mitch_jp", 2, opponents=RaisesOnce(), seat=0)
+    else:
+        env = SingleAgentEnv("mitch_jp", opponents=RaisesOnce(), seat=0)
+
+    def step() -> None:
+        masks = env.action_masks()
+        env.step(masks.argmax(1) if is_vector else int(masks.argmax()))
+
+    env.reset(seed=1)
+    with pytest.raises(RuntimeError, match="once"):
+        for _ in range(10):
+            step()
+    for _ in range(2):
+        with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\)"):
+            step()
+    env.reset(seed=1)
+    for _ in range(3):
+        step()

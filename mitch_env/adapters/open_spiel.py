@@ -125,6 +125,11 @@ class CardState(pyspiel.State):
         return [(card, ways[card] / n) for card in sorted(ways)]
 
     def _apply_action(self, action: int) -> None:
+        if self.is_terminal():
+            raise ValueError(f"action {action}: the match is over")
+        possible = self.play.legal() if self.play.ways is None else sorted(self.play.ways)
+        if action not in possible:
+            raise ValueError(f"action {action} is not possible for player {self.current_player()} now: {possible} are")
         self.play.apply(action)
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -173,6 +178,9 @@ class Observer:
 
     def set_from(self, state: CardState, player: int) -> None:
         """Writes what ``player`` sees to ``tensor``."""
+        players = self._setting.options.players
+        if not 0 <= player < players:
+            raise ValueError(f"player={player}: 0 to {players - 1} are")
         if self.tensor is not None:
             mask = np.empty(self._setting.n_actions, np.int8)
             self._setting.kernels.view_one(kernel_view(state.play.tables), player, self.tensor, mask)

@@ -19,6 +19,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.vec_env import VecEnv
 
+from ..chance import checked_seed
 from ..vector_env import SingleAgentVectorEnv
 
 
@@ -40,7 +41,7 @@ class SB3VecEnv(VecEnv):
     """
 
     def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
-        tables = envs.unwrapped
+        tables = getattr(envs, "unwrapped", envs)
         if not isinstance(tables, SingleAgentVectorEnv):
             raise TypeError(
                 f"envs is a {type(tables).__name__}, and a SingleAgentVectorEnv is needed: "
@@ -69,6 +70,17 @@ class SB3VecEnv(VecEnv):
         self._reset_seeds()
         self._reset_options()
         return observations
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Table ``i`` gets the match seed ``seed + i`` at the next ``reset``.
+
+        Raises:
+            ValueError: If one of them is no seed.
+        """
+        if seed is not None:
+            checked_seed(checked_seed(seed) + self.num_envs - 1)
+        seeds: Sequence[int | None] = super().seed(None if seed is None else int(seed))
+        return seeds
 
     def step_async(self, actions: np.ndarray) -> None:
         """Takes the actions of the next step."""

@@ -109,7 +109,7 @@ class PermutedSeats(TableWrapper):
         """A new match; who sits where is drawn with it, unless the order is fixed."""
         self.env.reset(seed=seed, options=options)
         if self._is_drawn:
-            counter = stream(np.uint64(self.unwrapped.table.seed), np.uint64(int(ORDER_STREAM) + self._n_below))
+            counter = stream(np.uint64(self.unwrapped._raw["seed"][0]), np.uint64(int(ORDER_STREAM) + self._n_below))
             self._sit(_drawn_order(counter, len(self.possible_agents)))
 
     def step(self, action: int | None) -> None:

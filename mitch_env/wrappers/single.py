@@ -18,6 +18,7 @@ from ..options import OptionsError
 from ..rewards import REWARDS
 from ..single_agent import DrawnAction, LegalActions, SingleAgentEnv
 from ..suits import SuitRenamings
+from ..tables import with_own_arrays
 from .frame import Frame, FramedLayout
 from .potentials import Potential, Shaping, dense_potential, told_sparse
 
@@ -39,7 +40,7 @@ class SeatWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return {name: value for name, value in self.__dict__.items() if name != "_tables"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(with_own_arrays(state))
         self._tables = self.env.unwrapped._tables  # type: ignore[attr-defined]
 
 

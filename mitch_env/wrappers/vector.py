@@ -16,6 +16,7 @@ from gymnasium.vector.utils import batch_space
 from ..errors import IllegalActionError
 from ..options import OptionsError
 from ..suits import SuitRenamings
+from ..tables import with_own_arrays
 from ..vector_env import LegalActionRows, SingleAgentVectorEnv
 from .frame import Frame, FramedLayout
 from .potentials import Potential, Shaping, dense_potential, told_sparse
@@ -46,7 +47,7 @@ class RowsWrapper(VectorWrapper[Any, Any, Any, Any, np.ndarray]):
         return {name: value for name, value in self.__dict__.items() if name != "_tables"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(with_own_arrays(state))
         self._tables = self.env.unwrapped._tables  # type: ignore[attr-defined]
 
 
