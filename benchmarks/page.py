@@ -65,8 +65,8 @@ elsewhere. `python -m benchmarks.page` makes this page from the files in [measur
 {not_reached}
 
 The AEC path is held against an environment without a game (what PettingZoo's protocol alone costs), the batch against a loop
-that only writes as many bytes. With 8192 tables a step waits for memory, and two threads hand work to each other three times a
-step; both vary from run to run more than anything else here.
+that only writes as many bytes. With 8192 tables a step waits for memory, and two threads hand work to each other twice a step;
+both vary from run to run more than anything else here.
 
 ## Training
 

@@ -163,7 +163,7 @@ def batch_calls(batch: Batch, steps: int) -> dict[str, float]:
 
     class Clocked:
         def __init__(self) -> None:
-            for name in ("pick_rows", "check_rows", "step_rows"):
+            for name in ("pick_rows", "step_rows"):
                 spent[name] = 0
                 setattr(self, name, clocked(name, getattr(inner, name)))
 

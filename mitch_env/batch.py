@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
 from .game import NOBODY, Game, legal_moves
 from .jit import kernel_view
-from .kernels import MOST_SILENT, kernels_of
+from .kernels import FAILED, MOST_SILENT, UNKNOWN, kernels_of
 from .layout import Layout
 from .options import OptionsError, check_int
 from .registry import get_game
@@ -122,6 +122,7 @@ class Batch:
         self._renamed = np.zeros(n, np.int64)
         self._all_rows = np.arange(n, dtype=np.int64)
         self._pool: ThreadPoolExecutor | None = None
+        self._verdicts = np.zeros(self.threads, np.int64)
         self._take_kernels()
         self._begin(self._all_rows)
 
@@ -210,11 +211,15 @@ class Batch:
             own_names = self._renamed[: len(where)]
             self._kernels.rename_rows(self._code, where, chosen, True, own_names)
             chosen = own_names
-        if self.check:
-            first = self._first_illegal(where, chosen)
-            if first < len(where):
-                raise IllegalActionError(self._refusal(int(where[first]), int(chosen[first])))
-        self._share(self._step_range, where, chosen)
+        if self.threads > 1:
+            self._verdicts[:] = UNKNOWN
+        try:
+            first = self._share(self._step_range, where, chosen)
+        except BaseException:
+            self._verdicts[self._verdicts == UNKNOWN] = FAILED  # whoever could be started must not wait for the others
+            raise
+        if first >= 0:
+            raise IllegalActionError(self._refusal(int(where[first]), int(chosen[first])))
 
     def random_actions(self, rows: Any = None) -> np.ndarray:
         """A uniform legal action for each table (int64), from a stream of its own that starts with each match's seed.
@@ -337,28 +342,23 @@ class Batch:
         self._truncated[where] = 0
         self._share(self._view_range, where, self._actions)
 
-    def _first_illegal(self, where: np.ndarray, actions: np.ndarray) -> int:
-        """The first place whose action is illegal at its table, ``len(where)`` if none is."""
-        n = len(where)
-        found = [n] * self.threads
-
-        def check_range(worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-            first = self._kernels.check_rows(self._raw, where, lo, hi, actions)
-            found[worker] = first if first < hi else n
-
-        self._share(check_range, where, actions)
-        return min(found)
-
     def _pick_range(self, worker: int, where: np.ndarray, out: np.ndarray, lo: int, hi: int) -> None:
         self._kernels.pick_rows(self._raw, where, lo, hi, self._policy, out)
 
-    def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        shows = not self.canonical
-        self._kernels.step_rows(self._raw, where, lo, hi, actions, self._goes_on, shows, *self._paid, *self._seen)
-        if self.canonical:
+    def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> int:
+        """Returns the first place whose action is illegal, at whichever thread; -1 if all were played."""
+        workers = self._n_workers(len(where)) if self.check else 0
+        crew, how = (self._verdicts, worker, workers), (self._goes_on, not self.canonical)
+        try:
+            first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, *crew, *how, *self._paid, *self._seen)
+        finally:
+            if workers > 1 and self._verdicts[worker] == UNKNOWN:
+                self._verdicts[worker] = FAILED  # so that the others do not wait for this one
+        if first < 0 and self.canonical:
             self._view_range(worker, where, actions, lo, hi)
-        else:
+        elif first < 0:
             self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
+        return first
 
     def _view_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
         if self.canonical:
@@ -368,22 +368,33 @@ class Batch:
             self._kernels.view_rows(self._raw, where, lo, hi, *self._seen)
         self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
 
-    def _share(self, work: Any, where: np.ndarray, actions: np.ndarray) -> None:
-        """Does ``work`` over all of ``where``, split over the threads; the kernels release the interpreter lock."""
+    def _n_workers(self, n: int) -> int:
+        """How many threads share the work on ``n`` tables."""
+        return self.threads if n >= 2 * self.threads else 1
+
+    def _share(self, work: Any, where: np.ndarray, actions: np.ndarray) -> Any:
+        """Does ``work`` over all of ``where``, split over the threads; the kernels release the interpreter lock.
+
+        Returns what it returns for the first part.
+        """
         n = len(where)
-        if self.threads == 1 or n < 2 * self.threads:
-            work(0, where, actions, 0, n)
-            return
+        workers = self._n_workers(n)
+        if workers == 1:
+            return work(0, where, actions, 0, n)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1, "mitch_env")
-        cuts = [n * i // self.threads for i in range(self.threads + 1)]
+        cuts = [n * i // workers for i in range(workers + 1)]
         others = [
             self._pool.submit(work, worker, where, actions, lo, hi)
             for worker, (lo, hi) in enumerate(itertools.pairwise(cuts[1:]), 1)
         ]
-        work(0, where, actions, 0, cuts[1])
+        try:
+            answer = work(0, where, actions, 0, cuts[1])
+        finally:
+            wait(others)
         for other in others:
             other.result()
+        return answer
 
     def _refusal(self, row: int, action: int) -> str:
         table, rules = self.tables[row], self.game.rules

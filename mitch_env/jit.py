@@ -17,6 +17,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -102,6 +103,46 @@ def prefetch(tables: np.ndarray, i: int) -> None:
 @overload(prefetch, strict=False)
 def _prefetch_table(tables: Any, i: Any) -> Any:
     return lambda tables, i: _prefetch(tables, i)  # type: ignore[call-arg]
+
+
+@intrinsic
+def _load(typingctx: Any, flags: Any, i: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.load_atomic(builder.gep(data, [args[1]]), "acquire", 8)
+
+    return types.int64(flags, types.int64), codegen
+
+
+@intrinsic
+def _store(typingctx: Any, flags: Any, i: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        builder.store_atomic(args[2], builder.gep(data, [args[1]]), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(flags, types.int64, types.int64), codegen
+
+
+def load_flag(flags: np.ndarray, i: int) -> int:
+    """``flags[i]`` (int64), which another thread may be writing: what it wrote before is there as well."""
+    time.sleep(0)  # in Python the other thread needs the interpreter to go on
+    return int(flags[i])
+
+
+def store_flag(flags: np.ndarray, i: int, value: int) -> None:
+    """``flags[i] = value`` (int64), for threads that wait for it with :func:`load_flag`."""
+    flags[i] = value
+
+
+@overload(load_flag, strict=False)
+def _load_flag(flags: Any, i: Any) -> Any:
+    return lambda flags, i: _load(flags, i)  # type: ignore[call-arg]
+
+
+@overload(store_flag, strict=False)
+def _store_flag(flags: Any, i: Any, value: Any) -> Any:
+    return lambda flags, i, value: _store(flags, i, value)  # type: ignore[call-arg]
 
 
 _DTYPES: dict[np.dtype, np.dtype] = {}

@@ -14,12 +14,16 @@ from numba import types
 
 from .chance import POLICY_STREAM, advanced, mix, next_seed, stream
 from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Rules
-from .jit import direct, kernel, prefetch
+from .jit import direct, kernel, load_flag, prefetch, store_flag
 
 #: What ``step_one`` returns besides a seat: between deals, after the match, or an illegal action.
 AT_DEAL, AT_END, ILLEGAL = -1, -2, -3
 #: Matches without a decision that a batch skips before it leaves a table over.
 MOST_SILENT = 64
+#: What a thread has found of its actions: nothing yet, that all are legal, or (this and above) the place of one that is not.
+UNKNOWN, LEGAL, FIRST_PLACE = 0, 1, 3
+#: Instead of a place, when a thread could not even look.
+FAILED = FIRST_PLACE - 1
 #: A loop has the processor fetch the table that comes so many rows later.
 AHEAD = 2
 
@@ -192,12 +196,18 @@ class Kernels:
     def step_rows(self) -> Any:
         """One decision at each of ``rows[lo:hi]``, and what the next actor sees while the table is at hand.
 
-        ``(tables, rows, lo, hi, actions, goes_on, shows, reward, scored, terminated, truncated, policy, observation, mask,
-        actor)``: ``actions[k]`` belongs to ``rows[k]`` and is legal. If it ``goes_on``, a finished match is followed by the
-        next one that asks anybody anything (in some games a match can end without a decision); after ``MOST_SILENT`` that do
-        not, the table stays over. Otherwise it stays on the table. What is seen is written if it ``shows``.
+        ``(tables, rows, lo, hi, actions, verdicts, worker, workers, goes_on, shows, reward, scored, terminated, truncated,
+        policy, observation, mask, actor) -> k``: ``actions[k]`` belongs to ``rows[k]``. With ``workers`` above 0 so many
+        threads do this at once, each for its own part, and nobody plays before all have found that all actions are legal: each
+        writes ``LEGAL``, or ``FIRST_PLACE`` + the first ``k`` whose action is illegal, to ``verdicts[worker]``, which is
+        ``UNKNOWN`` before, and waits for the others. Returns the first such ``k`` of all, or -1 when it has played or another
+        thread has failed. With ``workers`` 0 the actions are trusted.
+
+        If it ``goes_on``, a finished match is followed by the next one that asks anybody anything (in some games a match can
+        end without a decision); after ``MOST_SILENT`` that do not, the table stays over. Otherwise it stays on the table. What
+        is seen is written if it ``shows``.
         """
-        apply_action, start_match = self.rules.apply_action, self.rules.start_match
+        apply_action, is_legal, start_match = self.rules.apply_action, self.rules.is_legal, self.rules.start_match
         shuffle_deal, open_deal = self.rules.shuffle_deal, self.rules.open_deal
         observe, legal_actions = self.rules.observe, self.rules.legal_actions
 
@@ -207,6 +217,9 @@ class Kernels:
             lo: int,
             hi: int,
             actions: Any,
+            verdicts: Any,
+            worker: int,
+            workers: int,
             goes_on: bool,
             shows: bool,
             reward: Any,
@@ -217,7 +230,22 @@ class Kernels:
             observation: Any,
             mask: Any,
             actor: Any,
-        ) -> None:
+        ) -> int:
+            if workers > 0:
+                verdict = LEGAL
+                for k in range(lo, hi):
+                    if k + AHEAD < hi:
+                        prefetch(tables, rows[k + AHEAD])
+                    if not is_legal(tables[rows[k]], actions[k]):
+                        verdict = FIRST_PLACE + k
+                        break
+                store_flag(verdicts, worker, verdict)
+                for other in range(workers):
+                    found = load_flag(verdicts, other)
+                    while found == UNKNOWN:
+                        found = load_flag(verdicts, other)
+                    if found != LEGAL:
+                        return found - FIRST_PLACE  # the parts are in order
             for k in range(lo, hi):
                 if k + AHEAD < hi:
                     prefetch(tables, rows[k + AHEAD])
@@ -252,29 +280,14 @@ class Kernels:
                 else:
                     observation[i] = 0.0
                     mask[i] = 0
+            return -1
 
         ints, flags, range_of = types.int64[::1], types.uint8[::1], (types.int64, types.int64)
         ends = (types.float32[:, ::1], flags, flags, flags, types.uint64[::1])
         seen = (types.float32[:, ::1], types.uint8[:, ::1], types.int8[::1])
-        signature = types.void(self._tables, ints, *range_of, ints, types.boolean, types.boolean, *ends, *seen)
+        crew, how = (ints, types.int64, types.int64), (types.boolean, types.boolean)
+        signature = types.int64(self._tables, ints, *range_of, ints, *crew, *how, *ends, *seen)
         return kernel(step_rows, signature, f"{self.rules.name} batch step")
-
-    @functools.cached_property
-    def check_rows(self) -> Any:
-        """``(tables, rows, lo, hi, actions) -> k``: the first ``k`` from ``lo`` whose action is illegal, ``hi`` if none is."""
-        is_legal = self.rules.is_legal
-
-        def check_rows(tables: Any, rows: Any, lo: int, hi: int, actions: Any) -> int:
-            for k in range(lo, hi):
-                if k + AHEAD < hi:
-                    prefetch(tables, rows[k + AHEAD])
-                if not is_legal(tables[rows[k]], actions[k]):
-                    return k
-            return hi
-
-        ints = types.int64[::1]
-        signature = types.int64(self._tables, ints, types.int64, types.int64, ints)
-        return kernel(check_rows, signature, f"{self.rules.name} batch check")
 
     @functools.cached_property
     def view_rows(self) -> Any:

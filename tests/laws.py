@@ -7,17 +7,19 @@ so that planted faults can show that it can fail.
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numba
 import numpy as np
 from games import engine_of
 
 from mitch_env import Game
 from mitch_env.chance import POLICY_STREAM, advanced, below, mix, stream
-from mitch_env.game import NOBODY, PHASE_DEAL, PHASE_OVER, Table
-from mitch_env.jit import kernel_view
+from mitch_env.game import NOBODY, PHASE_DEAL, PHASE_OVER, Rules, Table
+from mitch_env.jit import kernel, kernel_view
 from mitch_env.kernels import kernels_of
 
 #: Numbers that are no action of any game.
@@ -86,6 +88,20 @@ class Plain:
         self.rules.redeal_hidden(self.table, seat, np.uint64(key))
 
 
+@functools.cache
+def _legality(rules: Rules) -> Any:
+    """``(tables, actions, out)``: whether each action is legal at ``tables[0]``, by the compiled rule."""
+    is_legal = rules.is_legal
+
+    def legality(tables: Any, actions: Any, out: Any) -> None:
+        for i in range(actions.shape[0]):
+            out[i] = is_legal(tables[0], actions[i])
+
+    tables = numba.from_dtype(rules.table_dtype)[::1]
+    signature = numba.types.void(tables, numba.types.int64[::1], numba.types.uint8[::1])
+    return kernel(legality, signature, f"{rules.name} legality")
+
+
 class Compiled(Plain):
     """The same through the compiled kernels."""
 
@@ -107,9 +123,9 @@ class Compiled(Plain):
         self.kernels.step_one(self.raw, action)
 
     def legal_among(self, actions: Sequence[int]) -> list[int]:
-        check_rows, raw, row = self.kernels.check_rows, self.raw, self._row
-        column = np.array(actions, np.int64).reshape(-1, 1)
-        return [action for action, one in zip(actions, column, strict=True) if check_rows(raw, row, 0, 1, one) == 1]
+        are_legal = np.zeros(len(actions), np.uint8)
+        _legality(self.kernels.rules)(self.raw, np.array(actions, np.int64), are_legal)
+        return [action for action, one in zip(actions, are_legal, strict=True) if one]
 
     def mask(self) -> np.ndarray:
         mask = np.full((1, self.n_actions), 255, np.uint8)

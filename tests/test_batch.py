@@ -453,6 +453,52 @@ def test_nobody_acts_at_a_silent_table_and_nobody_has_worlds_there() -> None:
         batch.step(actions)
 
 
+@pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_one_illegal_action_stops_every_thread(threads: int, canonical: bool) -> None:
+    batch = Batch("mitch_jp", 40, seed=1, threads=threads, canonical=canonical)
+    play(batch, 20)
+    before = contents(batch)
+    for row in (0, 19, 39):
+        for _ in range(20):
+            actions = batch.random_actions().copy()
+            actions[[row, 39]] = 105 if not batch.mask[row, 105] else -1, actions[39] if row != 39 else -1
+            with pytest.raises(IllegalActionError, match=f"table {row}"):
+                batch.step(actions)
+            batch.restore(batch.snapshot())
+    assert contents(batch)["tables"] == before["tables"]
+    batch.step(batch.random_actions())
+
+
+class Refuses:
+    """A pool that starts one thread and no more."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.n = inner, 0
+
+    def submit(self, *work: Any) -> Any:
+        self.n += 1
+        if self.n > 1:
+            raise RuntimeError("no more threads")
+        return self.inner.submit(*work)
+
+
+def test_threads_do_not_wait_for_one_that_cannot_be_started() -> None:
+    batch = Batch("mitch_jp", 40, seed=1, threads=3)
+    play(batch, 2)
+    before = contents(batch)
+    pool = batch._pool
+    batch._pool = Refuses(pool)  # type: ignore[assignment]
+    actions = batch._actions.copy()
+    batch._kernels.pick_rows(batch._raw, batch._all_rows, 0, 40, batch._policy.copy(), actions)
+    with pytest.raises(RuntimeError, match="no more threads"):
+        batch.step(actions)
+    batch._pool = pool
+    pool.submit(int).result(60)  # the thread that was started has come back
+    assert contents(batch) == before
+    play(batch, 2)
+
+
 def test_a_row_that_stands_twice_gets_two_actions_on_any_number_of_threads() -> None:
     one, many = (Batch("mitch_jp", 50, seed=1, threads=threads) for threads in (1, 4))
     rows = [3] * 4000 + [7, 3]
