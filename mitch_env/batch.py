@@ -122,7 +122,6 @@ class Batch:
         self._renamed = np.zeros(n, np.int64)
         self._all_rows = np.arange(n, dtype=np.int64)
         self._pool: ThreadPoolExecutor | None = None
-        self._verdicts = np.zeros(self.threads, np.int64)
         self._take_kernels()
         self._begin(self._all_rows)
 
@@ -139,6 +138,7 @@ class Batch:
 
     def _take_kernels(self) -> None:
         self._raw = kernel_view(self.tables)
+        self._verdicts = np.zeros(self.threads, np.int64)  # what each thread thinks of the actions of a step
         # Nothing looks at the types of what these are given: only arrays made here, or by the checks of actions and rows.
         self._kernels = kernels_of(self.game.rules).direct
         self._paid = (self.reward, self._scored, self._terminated, self._truncated, self._policy)
@@ -409,7 +409,7 @@ class Batch:
         return f"table {row}, seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
 
     def __getstate__(self) -> dict[str, Any]:
-        views = ("observation", "mask", "scored", "terminated", "truncated", "_raw", "_kernels", "_paid", "_seen")
+        views = ("observation", "mask", "scored", "terminated", "truncated", "_raw", "_kernels", "_paid", "_seen", "_verdicts")
         return {name: value for name, value in self.__dict__.items() if name not in views} | {"_pool": None}
 
     def __copy__(self) -> Batch:
