@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -122,6 +123,7 @@ class Batch:
         self._renamed = np.zeros(n, np.int64)
         self._all_rows = np.arange(n, dtype=np.int64)
         self._pool: ThreadPoolExecutor | None = None
+        self._process = 0  # that the pool's threads live in
         self._take_kernels()
         self._begin(self._all_rows)
 
@@ -381,8 +383,8 @@ class Batch:
         workers = self._n_workers(n)
         if workers == 1:
             return work(0, where, actions, 0, n)
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads - 1, "mitch_env")
+        if self._pool is None or self._process != os.getpid():  # a forked process has none of the threads
+            self._pool, self._process = ThreadPoolExecutor(self.threads - 1, "mitch_env"), os.getpid()
         cuts = [n * i // workers for i in range(workers + 1)]
         others = [
             self._pool.submit(work, worker, where, actions, lo, hi)

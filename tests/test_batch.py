@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import math
+import os
 import pickle
+import threading
 import tracemalloc
 from typing import Any
 
@@ -16,6 +19,7 @@ from scipy.stats import chi2
 from mitch_env import GAMES, Batch, IllegalActionError, OptionsError, Snapshot, make
 from mitch_env.chance import match_seeds
 from mitch_env.jit import config
+from mitch_env.kernels import FAILED
 
 BUFFERS = ("actor", "observation", "mask", "reward", "scored", "terminated", "truncated")
 
@@ -497,6 +501,54 @@ def test_threads_do_not_wait_for_one_that_cannot_be_started() -> None:
     pool.submit(int).result(60)  # the thread that was started has come back
     assert contents(batch) == before
     play(batch, 2)
+
+
+def test_what_fails_in_a_thread_is_raised_and_the_batch_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = Batch("mitch_jp", 40, seed=1, threads=3)
+    play(batch, 2)
+    before, actions = contents(batch), batch.random_actions().copy()
+    step_range = Batch._step_range
+    for failing in (0, 1, 2):
+
+        def fails(self: Batch, worker: int, *part: Any, failing: int = failing) -> int:
+            if worker == failing:
+                self._verdicts[worker] = FAILED
+                raise KeyboardInterrupt(f"in thread {failing}")
+            return step_range(self, worker, *part)
+
+        monkeypatch.setattr(Batch, "_step_range", fails)
+        with pytest.raises(KeyboardInterrupt, match=f"in thread {failing}"):
+            batch.step(actions)
+        monkeypatch.setattr(Batch, "_step_range", step_range)
+        assert contents(batch)["tables"] == before["tables"]
+    batch.step(actions)
+    play(batch, 2)
+
+
+def test_threads_end_with_their_batch() -> None:
+    before = set(threading.enumerate())
+    batch = Batch("mitch_jp", 40, seed=1, threads=5)
+    play(batch, 2)
+    started = set(threading.enumerate()) - before
+    assert 1 <= len(started) <= 4
+    del batch
+    gc.collect()
+    for thread in started:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in started)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    batch, plain = Batch("mitch_jp", 40, seed=1, threads=3), Batch("mitch_jp", 40, seed=1)
+    play(batch, 2)
+    play(plain, 4)
+    child = os.fork()
+    if child == 0:
+        play(batch, 2)
+        os._exit(0 if batch.tables.tobytes() == plain.tables.tobytes() else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_row_that_stands_twice_gets_two_actions_on_any_number_of_threads() -> None:
