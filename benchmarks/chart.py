@@ -58,7 +58,7 @@ def draw_chart(path: Path, rates: Mapping[str, Sequence[float]], groups: Mapping
         _draw_panel(axis, title, names, rates, groups)
     every = [rate for values in rates.values() for rate in values]
     axes[-1, 0].set_xlim(min(every) / 2, max(every) * 4)
-    axes[-1, 0].set_xlabel("decisions a second on one core, logarithmic; bar: median of the rounds, whisker: their range")
+    axes[-1, 0].set_xlabel("decisions a second on one core (two where it says so), logarithmic; median and range of the rounds")
     present = [group for group in COLORS if group in set(groups.values())]
     handles = [Patch(color=COLORS[group], label=LABELS[group]) for group in present]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False)

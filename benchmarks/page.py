@@ -1,6 +1,6 @@
 """Makes docs/speed.md, its picture and the table of the README from what the benchmarks have written.
 
-    python -m benchmarks.throughput --cold --rounds 7 --out runs/speed
+    python -m benchmarks.throughput --cold --rounds 7 --seconds 0.6 --out runs/speed
     python -m benchmarks.training --game mitch_jp --out runs/speed
     python -m benchmarks.training --game mitchell --out runs/speed
     python -m benchmarks.profile mitch_jp --out runs/speed
@@ -15,13 +15,13 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks import report
+from benchmarks.chart import draw_chart
 from benchmarks.peers import CRAZY_EIGHTS, LEDUC, SPARROW
 from benchmarks.profile import Cost, costs_table
 from benchmarks.training import training_table
@@ -43,8 +43,9 @@ SPEED = """\
 # Speed
 
 Decisions a second of uniform random legal play, with observation and mask of the acting seat built at each decision, on one
-core, next to other packages and to two floors. One run, medians of {rounds} rounds and their range; only ratios mean anything
-elsewhere. `python -m benchmarks.page` makes this page from the files in [measured](measured), which hold every round.
+core, next to other packages and to two floors: one run, medians of {rounds} rounds and their range. Training and the parts of
+a step, below, are runs of their own. Only ratios mean anything elsewhere. `python -m benchmarks.page docs/measured` makes this
+page from the files in [measured](measured), which hold every round.
 
 {command}
 
@@ -54,7 +55,9 @@ elsewhere. `python -m benchmarks.page` makes this page from the files in [measur
 
 {ratios}
 
-`x floor` is the share of the no-op AECEnv for AEC rows, of the memory floor of the game for the others.
+`x floor` is the share of the no-op AECEnv for AEC rows (mitch_ru has the spaces of mitch_jp), of the memory floor of the game
+for the others. At each step the no-op AECEnv adds up the rewards of all agents, as PettingZoo's own environments do; ours does
+it when something is paid, so with many players it can be the faster one.
 
 {hows}
 
@@ -70,8 +73,9 @@ both vary from run to run more than anything else here.
 
 ## Training
 
-Decisions that reach a gradient a second, at equal width, depth and epochs, and shares of the time. `collected` counts all that
-the learner took; ours leaves out those with one legal action.
+Decisions that reach a gradient a second, at equal width, depth and epochs, medians of {training_rounds} windows. `collected`
+counts all that the learner took; ours leaves out those with one legal action. Shares of the time: `engine` is the environment,
+with the opponents' moves in the Gymnasium view, `inference` the policy while collecting, `update` the epochs.
 
 {trainings}
 
@@ -80,13 +84,14 @@ the learner took; ours leaves out those with one legal action.
 ## Where the time of a step goes
 
 A part is done again, or left out, in the same play; the difference is what it costs. Instructions are counted by callgrind
-for a processor without the widest vectors.
+for a processor without the widest vectors. What the parts leave of a step is the loop around them and waiting for memory. A
+step of a `Batch` is a second measurement, with two kernels called from Python.
 
 {profiles}
 """
 OF_README = """\
-Medians of {rounds} rounds on one core (two where it says so), of which [docs/speed.md](docs/speed.md) has every row, the
-ranges, the versions, what is aimed at, training, and where the time of a step goes:"""
+Medians of {rounds} rounds on one core (two where it says so). [docs/speed.md](docs/speed.md) has the command, every row,
+ranges, versions, what is aimed at, training, and where the time of a step goes."""
 
 Measured = Mapping[str, Any]
 
@@ -166,6 +171,7 @@ def speed_page(speed: Measured, trainings: Sequence[Measured], profiles: Sequenc
         hows=hows(speed["contenders"]),
         targets=report.targets_table(targets(speed)),
         not_reached=not_reached(speed),
+        training_rounds=n_rounds(trainings[0]),
         trainings="\n\n".join(training_part(one) for one in trainings),
         training_hows=hows(trainings[0]["contenders"]),
         profiles="\n\n".join(profile_part(one) for one in profiles),
@@ -185,8 +191,8 @@ def readme_part(speed: Measured) -> str:
     table = report.table(["contender", "decisions/s", *peers], rows)
     warm, cold = (list(speed["first_step_s"][kind].values()) for kind in ("warm", "cold"))
     starts = (
-        f"From starting Python to the first step took {statistics.median(warm):.2f} s with compiled code in the cache, and "
-        f"{min(cold):.0f} to {max(cold):.0f} s without."
+        f"From starting Python to the first step it took {min(warm):.2f} to {max(warm):.2f} s, by game, with compiled code in\n"
+        f"the cache, and {min(cold):.0f} to {max(cold):.0f} s without."
     )
     head = OF_README.format(rounds=n_rounds(speed))
     return f"{head}\n\n{table}\n\n{starts}"
@@ -244,7 +250,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = json.loads(path.read_text(encoding="utf-8"))
             found.pop("system", None)
             report.write_json(MEASURED, path.name, found)
-        shutil.copy(folder / "throughput.png", PICTURE)
+    rates = played(speed).rates()
+    note = f"{speed['processor']}, {n_rounds(speed)} rounds of {speed['settings']['seconds']:g} s each"
+    draw_chart(PICTURE, rates, {name: row["group"] for name, row in speed["contenders"].items()}, note)
     PAGE.write_text(speed_page(speed, trainings, profiles), encoding="utf-8")
     README.write_text(with_part(README.read_text(encoding="utf-8"), readme_part(speed)), encoding="utf-8")
     print(f"written: {PAGE}, {PICTURE}, {README}, {MEASURED}")

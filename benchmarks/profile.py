@@ -251,7 +251,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         calls = batch_calls(setting.batch(known.tables), known.steps * known.rounds)
     silent = "--no-instructions" if known.no_instructions else callgrind.why_not()
     instructions, plain = ([], None) if silent else counted_costs(setting, min(known.tables, 64))
-    print(f"{setting}, {known.tables} tables, {known.rounds} rounds of {repeating.decisions:,} decisions\n")
+    rounds = f"{known.rounds} round{'s' if known.rounds > 1 else ''}"
+    print(f"{setting}, {known.tables} tables, {rounds} of {repeating.decisions:,} decisions\n")
     print(costs_table(costs(runs), statistics.median(runs["plain"]), instructions, plain))
     print(f"\ninstructions: {silent or 'counted by callgrind, compiled for a Haswell, 64 tables at most'}")
     print(f"dealt anew: {repeating.counts[1] / repeating.decisions:.4f} times a decision\n")

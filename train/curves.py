@@ -60,6 +60,7 @@ def draw_curves(points: list[dict[str, Any]], path: Path, title: str) -> None:
         rows = [(point["decisions"] / 1e6, point[key]) for point in points if key in point]
         if rows:
             panel.plot(*zip(*rows, strict=True), linewidth=1)
+            panel.set_ylim(top=1.08 * max(value for _, value in rows) or 1.0)
         panel.set_ylabel(unit)
         panel.set_title(name, fontsize=10)
         panel.set_ylim(bottom=0)
