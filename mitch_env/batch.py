@@ -24,6 +24,10 @@ from .registry import get_game
 from .tables import put, repeated, taken, with_own_arrays
 
 
+#: Rows of a step, and of a choice of random actions, that the calling thread does beyond its share: the others wake up first.
+STEP_LEAD, PICK_LEAD = 128, 1024
+
+
 @dataclass(frozen=True)
 class Seen:
     """What the actors of some tables see, in the names that were asked for.
@@ -232,7 +236,7 @@ class Batch:
         where = self._rows(rows)
         out = self._actions if rows is None else np.empty(len(where), np.int64)
         if rows is None or self.threads == 1 or _differ(where):
-            self._share(self._pick_range, where, out)
+            self._share(self._pick_range, where, out, PICK_LEAD)
         else:  # two threads must not draw from one stream
             self._pick_range(0, where, out, 0, len(where))
         if self.canonical:
@@ -374,7 +378,7 @@ class Batch:
         """How many threads share the work on ``n`` tables."""
         return self.threads if n >= 2 * self.threads else 1
 
-    def _share(self, work: Any, where: np.ndarray, actions: np.ndarray) -> Any:
+    def _share(self, work: Any, where: np.ndarray, actions: np.ndarray, lead: int = STEP_LEAD) -> Any:
         """Does ``work`` over all of ``where``, split over the threads; the kernels release the interpreter lock.
 
         Returns what it returns for the first part.
@@ -385,7 +389,8 @@ class Batch:
             return work(0, where, actions, 0, n)
         if self._pool is None or self._process != os.getpid():  # a forked process has none of the threads
             self._pool, self._process = ThreadPoolExecutor(self.threads - 1, "mitch_env"), os.getpid()
-        cuts = [n * i // workers for i in range(workers + 1)]
+        lead = min(lead, n // (4 * workers))
+        cuts = [0, *(lead + (n - lead) * i // workers for i in range(1, workers + 1))]
         others = [
             self._pool.submit(work, worker, where, actions, lo, hi)
             for worker, (lo, hi) in enumerate(itertools.pairwise(cuts[1:]), 1)
