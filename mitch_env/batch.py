@@ -23,7 +23,6 @@ from .options import OptionsError, check_int
 from .registry import get_game
 from .tables import put, repeated, taken, with_own_arrays
 
-
 #: Rows of a step, and of a choice of random actions, that the calling thread does beyond its share: the others wake up first.
 STEP_LEAD, PICK_LEAD = 128, 1024
 
