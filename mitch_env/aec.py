@@ -22,7 +22,7 @@ from .layout import Layout
 from .log import DealLog
 from .options import check_choice, check_int
 from .rewards import REWARDS
-from .tables import bytes_of, copied, opaque_bytes, put, with_own_arrays
+from .tables import bytes_of, copied, described, opaque_bytes, put, with_own_arrays
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 
@@ -425,7 +425,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         if not isinstance(table, np.ndarray) or table.dtype != self._tables.dtype or table.shape != (1,):
             raise ValueError(
                 f"the table of the snapshot must be one table of {self.game.name}, an array of shape (1,) as snapshot() and "
-                f"redeal_hidden() make it; this is {_described(table)}"
+                f"redeal_hidden() make it; got {described(table)}"
             )
         if log is not None and not all(isinstance(deal, DealLog) for deal in log):
             raise ValueError("the log of the snapshot must be None or the deals that snapshot() has put there")
@@ -512,9 +512,3 @@ def _own_spaces(spaces: Mapping[str, Any]) -> dict[str, Any]:
         return {agent: own(space) for agent, space in value.items()} if isinstance(value, dict) else own(value)
 
     return {name: copied_one(value) for name, value in spaces.items()}
-
-
-def _described(given: Any) -> str:
-    if not isinstance(given, np.ndarray):
-        return f"a {type(given).__name__}"
-    return f"{'another kind of table' if given.dtype.fields else given.dtype} of shape {given.shape}"

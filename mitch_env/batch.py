@@ -21,7 +21,7 @@ from .kernels import FAILED, MOST_SILENT, UNKNOWN, kernels_of
 from .layout import Layout
 from .options import OptionsError, check_int
 from .registry import get_game
-from .tables import put, repeated, taken, with_own_arrays
+from .tables import described, put, repeated, taken, with_own_arrays
 
 #: Rows of a step, and of a choice of random actions, that the calling thread does beyond its share: the others wake up first.
 STEP_LEAD, PICK_LEAD = 128, 1024
@@ -282,7 +282,7 @@ class Batch:
         if getattr(snapshot, "dtype", None) != self.tables.dtype or snapshot.shape != where.shape:
             raise ValueError(
                 f"restore needs {len(where)} tables of {self.game.name} in one row, as snapshot() returns them, "
-                f"got {_described(snapshot)}"
+                f"got {described(snapshot)}"
             )
         if np.any(snapshot["seats_encoded"] != self.seats):
             raise ValueError(f"the snapshot's tables are not encoded for {self.seats} seats")
@@ -459,9 +459,3 @@ def _actions(actions: Any, n: int) -> np.ndarray:
 def _differ(rows: np.ndarray) -> bool:
     """Whether no row stands twice."""
     return bool((rows[1:] > rows[:-1]).all()) or len(np.unique(rows)) == len(rows)
-
-
-def _described(given: Any) -> str:
-    if not isinstance(given, np.ndarray):
-        return type(given).__name__
-    return f"{'tables' if given.dtype.fields else given.dtype} of shape {given.shape}"

@@ -1,4 +1,4 @@
-"""Copies of tables, byte by byte: NumPy copies records field by field, which takes a hundred times as long for a few tables."""
+"""Copies of tables, byte by byte: NumPy copies records field by field, which takes tens of times as long."""
 
 from __future__ import annotations
 
@@ -69,3 +69,10 @@ def with_own_arrays(state: Mapping[str, Any]) -> dict[str, Any]:
 def put(tables: np.ndarray, rows: Any, source: np.ndarray) -> None:
     """``tables[rows] = source``, for tables of the same kind."""
     opaque(tables)[rows] = opaque(source)
+
+
+def described(given: Any) -> str:
+    """What somebody gave instead of tables, for messages."""
+    if not isinstance(given, np.ndarray):
+        return f"a {type(given).__name__}"
+    return f"{'tables' if given.dtype.fields else given.dtype} of shape {given.shape}"
