@@ -130,10 +130,12 @@ def test_a_seed_makes_the_same_matches_and_another_one_others(name: str) -> None
 def test_a_policy_that_reads_the_masks_plays_several_tables(name: str) -> None:
     """``SerialEnv``, beyond the ends of matches; an illegal action would raise an error."""
     tables = SerialEnv(2, lambda: wrapped(name))
-    data = tables.rollout(250, drawn_by_mask(), break_when_any_done=False)
+    tables.set_seed(1)
+    torch.manual_seed(1)
+    data = tables.rollout(500, drawn_by_mask(), break_when_any_done=False)
     chosen = data["agents", "action_mask"].gather(-1, data["agents", "action"].unsqueeze(-1)).squeeze(-1)
     assert chosen.all() and (data["agents", "mask"].sum(-1) == 1).all()
-    assert data["next", "done"].sum() > 2
+    assert (data["next", "done"].squeeze(-1).sum(1) >= 2).all()
 
 
 @every_game
