@@ -117,7 +117,10 @@ def print_report(played: Played, found: dict[str, Any]) -> None:
         print(report.ratios_table(played.rates()))
         print("\nx floor: of the no-op AECEnv for AEC rows, of the memory floor of the game for the others\n")
     known = [report.Target(**{key: one[key] for key in one if key != "is_reached"}) for one in found["targets"]]
-    print(report.targets_table(known))
+    measured = [one for one in known if one.figure is not None]
+    print(report.targets_table(measured))
+    if len(measured) < len(known):
+        print(f"\nNot measured in this run: {len(known) - len(measured)} of {len(known)} targets.")
     print()
     for how in dict.fromkeys(row["how"] for row in found["contenders"].values()):
         names = [name for name, row in found["contenders"].items() if row["how"] == how]

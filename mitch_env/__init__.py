@@ -1,4 +1,4 @@
-"""mitch-env: reinforcement-learning environments for the card games Mitch.
+"""mitch-env: reinforcement-learning environments for the card games Mitch and Mitchell.
 
 ``make(game, **options)`` gives a PettingZoo environment, :class:`Batch` many tables in one call. ``gymnasium.make`` and
 ``gymnasium.make_vec`` know ``mitch_env/MitchJp-v0`` and so on: one learning seat, the others played by agents.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .aec import Snapshot, TableEnv
+from .aec import TableEnv
 from .batch import Batch
+from .copies import Snapshot
 from .errors import IllegalActionError, OptionsError
 from .game import Game
 from .registry import GAMES, get_game
@@ -32,10 +33,10 @@ def make(game: str | Game, options: Any = None, **settings: Any) -> TableEnv:
     """The PettingZoo environment of a game.
 
     Args:
-        game: ``mitch_jp``, ``mitch_ru``, ``mitch_original``, or a :class:`Game`.
+        game: ``mitch_jp``, ``mitch_ru``, ``mitch_original``, ``mitchell``, or a :class:`Game`.
         options: The rules as a mapping or an options object.
-        **settings: Options by name, and ``reward``, ``seats_encoded``, ``render_mode``, ``render_seat``
-            (:class:`TableEnv`).
+        **settings: Options by name, and ``reward``, ``seats_encoded``, ``observation``, ``render_mode``,
+            ``render_seat`` (:class:`TableEnv`).
     """
     return TableEnv(get_game(game), options, **settings)
 

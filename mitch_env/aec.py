@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from operator import index
 from typing import Any
 
@@ -13,16 +12,17 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from .chance import REDEAL_STREAM, checked_seed, match_seeds, mix, stream
+from .copies import Snapshot, check_snapshot, own_spaces
 from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
-from .game import FIRST_OWN_PHASE, NOBODY, PHASE_OVER, Game, Table, legal_moves
+from .game import NOBODY, Game, Table, legal_moves
 from .jit import kernel_view
 from .kernels import AT_DEAL, ILLEGAL, kernels_of
 from .layout import Layout
 from .log import DealLog
 from .options import check_choice, check_int
 from .rewards import REWARDS
-from .tables import bytes_of, copied, described, opaque_bytes, put, with_own_arrays
+from .tables import copied, put, with_own_arrays
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 
@@ -33,21 +33,8 @@ _OWN_NAMES = np.full(1, NO_RENAMING, np.int64)
 
 #: Attributes that are made anew in a copy, and those that no copy changes.
 _COMPILED = frozenset(("_raw", "_kernels", "_step_and_view", "_view_one", "_written", "_is_lent"))
-_SHARED = frozenset(("game", "options", "_fixed", "_seat_of"))
+_SHARED = frozenset(("game", "options", "_seat_of"))
 _SPACES = frozenset(("state_space", "observation_spaces", "action_spaces", "_observation_space", "_action_space"))
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A table at one moment, as ``TableEnv.snapshot`` returns it and ``restore`` takes it.
-
-    Attributes:
-        table: One row of the game's table dtype.
-        log: What was dealt and played so far, or None for a table that was not played (a redealt one).
-    """
-
-    table: np.recarray
-    log: tuple[DealLog, ...] | None
 
 
 class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
@@ -106,7 +93,6 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._take_kernels()
         rules = game.rules
         seats = int(self._tables[0].seats_encoded)
-        self._fixed = bytes_of(rules.table_dtype, ["players", "seats_encoded", *self.options.table_fields()])
         self._encoder = Encoder(observation, game, seats, 1)
         self._is_flat = observation == "flat"
         self._size = self._encoder.layout.size
@@ -392,7 +378,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         Raises:
             ValueError: If it is no snapshot of a match by these rules; nothing has changed then.
         """
-        self._check_snapshot(snapshot)
+        check_snapshot(snapshot, self.game, self.options, self._tables)
         log = None if snapshot.log is None else [deal.copy() for deal in snapshot.log]
         put(self._tables, 0, snapshot.table)
         table = self._tables[0]
@@ -417,35 +403,6 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def _check_begun(self, what: str) -> None:
         if not self._has_seed:
             raise ValueError(f"{what} needs a match: call reset() first")
-
-    def _check_snapshot(self, snapshot: Any) -> None:
-        if not isinstance(snapshot, Snapshot):
-            raise ValueError(f"restore takes what snapshot() or redeal_hidden() returned, got {type(snapshot).__name__}")
-        table, log = snapshot.table, snapshot.log
-        if not isinstance(table, np.ndarray) or table.dtype != self._tables.dtype or table.shape != (1,):
-            raise ValueError(
-                f"the table of the snapshot must be one table of {self.game.name}, an array of shape (1,) as snapshot() and "
-                f"redeal_hidden() make it; got {described(table)}"
-            )
-        if log is not None and not all(isinstance(deal, DealLog) for deal in log):
-            raise ValueError("the log of the snapshot must be None or the deals that snapshot() has put there")
-        if np.any(opaque_bytes(table)[self._fixed] != opaque_bytes(self._tables)[self._fixed]):
-            raise ValueError(self._other_rules(table[0]))
-        s = table[0]
-        asks = s.phase >= FIRST_OWN_PHASE and 0 <= s.actor < s.players
-        if not asks and not (s.phase == PHASE_OVER and s.actor == NOBODY):
-            raise ValueError("the table of the snapshot is neither over nor asks a seat anything: it is not from a match")
-
-    def _other_rules(self, table: Table) -> str:
-        """How the rules of a table differ from those of this environment."""
-        if table.players != self.options.players or table.seats_encoded != self._tables[0].seats_encoded:
-            return (
-                f"the snapshot has {table.players} players, encoded as {table.seats_encoded}; "
-                f"this environment has {self.options.players}, encoded as {self._tables[0].seats_encoded}"
-            )
-        rules = self.options.table_fields().items()
-        field, value = next((field, value) for field, value in rules if not np.array_equal(table[field], value))
-        return f"the snapshot was played by other rules: {field} is {table[field]}, here {value}"
 
     def clone(self, key: int | None = None) -> TableEnv:
         """An independent copy in the same position.
@@ -484,7 +441,7 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
         state = {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
         spaces = {name: state.pop(name) for name in _SPACES}
         copies = {name: value if name in _SHARED else copy.deepcopy(value) for name, value in state.items()}
-        return copies | _own_spaces(spaces)
+        return copies | own_spaces(spaces)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(with_own_arrays(state))
@@ -492,23 +449,3 @@ class TableEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TableEnv:
         return self.clone()
-
-
-def _own_spaces(spaces: Mapping[str, Any]) -> dict[str, Any]:
-    """Copies of the spaces with generators of their own; what never changes of them is shared."""
-    import copy
-
-    made: dict[int, Any] = {}
-
-    def own(space: Any) -> Any:
-        if id(space) not in made:
-            twin = made[id(space)] = copy.copy(space)
-            twin._np_random = copy.deepcopy(space._np_random)
-            if isinstance(space, gymnasium.spaces.Dict):
-                twin.spaces = type(space.spaces)((name, own(one)) for name, one in space.spaces.items())
-        return made[id(space)]
-
-    def copied_one(value: Any) -> Any:
-        return {agent: own(space) for agent, space in value.items()} if isinstance(value, dict) else own(value)
-
-    return {name: copied_one(value) for name, value in spaces.items()}

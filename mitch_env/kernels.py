@@ -14,7 +14,7 @@ from numba import types
 
 from .chance import POLICY_STREAM, advanced, mix, next_seed, stream
 from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Rules
-from .jit import direct, kernel, load_flag, prefetch, store_flag
+from .jit import direct, kernel, load_flag, prefetch, rule, store_flag
 
 #: What ``step_one`` returns besides a seat: between deals, after the match, or an illegal action.
 AT_DEAL, AT_END, ILLEGAL = -1, -2, -3
@@ -26,6 +26,51 @@ UNKNOWN, LEGAL, FIRST_PLACE = 0, 1, 3
 FAILED = FIRST_PLACE - 1
 #: A loop has the processor fetch the table that comes so many rows later.
 AHEAD = 2
+
+
+# --- What several loops do. They are given the rules that they call.
+
+
+@rule
+def _play_to_decision(s: Any, shuffle_deal: Any, open_deal: Any) -> None:
+    """Deals until somebody must answer, the match is over, or the table stops at a deal."""
+    while s.phase == PHASE_DEAL and s.stop_at_deal == 0:
+        shuffle_deal(s)
+        open_deal(s)
+
+
+@rule
+def _show(s: Any, i: int, observe: Any, legal_actions: Any, observation: Any, mask: Any, actor: Any) -> None:
+    """Writes who acts at the table ``i`` and what that seat sees."""
+    actor[i] = s.actor
+    if s.actor >= 0:
+        observe(s, s.actor, observation[i])
+        legal_actions(s, mask[i])
+    else:
+        observation[i] = 0.0
+        mask[i] = 0
+
+
+@rule
+def _verdict_of_all(
+    tables: Any, rows: Any, lo: int, hi: int, actions: Any, verdicts: Any, worker: int, workers: int, is_legal: Any
+) -> int:
+    """``LEGAL`` once all threads have found their actions so; otherwise the first verdict that is another one."""
+    verdict = LEGAL
+    for k in range(lo, hi):
+        if k + AHEAD < hi:
+            prefetch(tables, rows[k + AHEAD])
+        if not is_legal(tables[rows[k]], actions[k]):
+            verdict = FIRST_PLACE + k
+            break
+    store_flag(verdicts, worker, verdict)
+    for other in range(workers):
+        found = load_flag(verdicts, other)
+        while found == UNKNOWN:
+            found = load_flag(verdicts, other)
+        if found != LEGAL:
+            return found  # the parts are in order
+    return LEGAL
 
 
 class DirectKernels:
@@ -183,9 +228,7 @@ class Kernels:
                 i = rows[k]
                 s = tables[i]
                 start_match(s)
-                while s.phase == PHASE_DEAL and s.stop_at_deal == 0:
-                    shuffle_deal(s)
-                    open_deal(s)
+                _play_to_decision(s, shuffle_deal, open_deal)
                 policy[i] = stream(s.seed, POLICY_STREAM)
 
         return kernel(
@@ -232,20 +275,9 @@ class Kernels:
             actor: Any,
         ) -> int:
             if workers > 0:
-                verdict = LEGAL
-                for k in range(lo, hi):
-                    if k + AHEAD < hi:
-                        prefetch(tables, rows[k + AHEAD])
-                    if not is_legal(tables[rows[k]], actions[k]):
-                        verdict = FIRST_PLACE + k
-                        break
-                store_flag(verdicts, worker, verdict)
-                for other in range(workers):
-                    found = load_flag(verdicts, other)
-                    while found == UNKNOWN:
-                        found = load_flag(verdicts, other)
-                    if found != LEGAL:
-                        return found - FIRST_PLACE  # the parts are in order
+                verdict = _verdict_of_all(tables, rows, lo, hi, actions, verdicts, worker, workers, is_legal)
+                if verdict != LEGAL:
+                    return verdict - FIRST_PLACE
             for k in range(lo, hi):
                 if k + AHEAD < hi:
                     prefetch(tables, rows[k + AHEAD])
@@ -253,9 +285,7 @@ class Kernels:
                 s = tables[i]
                 deals_done = s.deals_done
                 apply_action(s, actions[k])
-                while s.phase == PHASE_DEAL and s.stop_at_deal == 0:
-                    shuffle_deal(s)
-                    open_deal(s)
+                _play_to_decision(s, shuffle_deal, open_deal)
                 for seat in range(reward.shape[1]):
                     reward[i, seat] = s.reward[seat]
                 is_over = s.phase == PHASE_OVER
@@ -267,19 +297,10 @@ class Kernels:
                     tries -= 1
                     s.seed = next_seed(s.seed)
                     start_match(s)
-                    while s.phase == PHASE_DEAL and s.stop_at_deal == 0:
-                        shuffle_deal(s)
-                        open_deal(s)
+                    _play_to_decision(s, shuffle_deal, open_deal)
                     policy[i] = stream(s.seed, POLICY_STREAM)
-                if not shows:
-                    continue
-                actor[i] = s.actor
-                if s.actor >= 0:
-                    observe(s, s.actor, observation[i])
-                    legal_actions(s, mask[i])
-                else:
-                    observation[i] = 0.0
-                    mask[i] = 0
+                if shows:
+                    _show(s, i, observe, legal_actions, observation, mask, actor)
             return -1
 
         ints, flags, range_of = types.int64[::1], types.uint8[::1], (types.int64, types.int64)
@@ -299,14 +320,7 @@ class Kernels:
                 if k + AHEAD < hi:
                     prefetch(tables, rows[k + AHEAD])
                 i = rows[k]
-                s = tables[i]
-                actor[i] = s.actor
-                if s.actor >= 0:
-                    observe(s, s.actor, observation[i])
-                    legal_actions(s, mask[i])
-                else:
-                    observation[i] = 0.0
-                    mask[i] = 0
+                _show(tables[i], i, observe, legal_actions, observation, mask, actor)
 
         signature = types.void(
             self._tables,

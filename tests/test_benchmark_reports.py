@@ -133,7 +133,9 @@ def test_the_command_writes_everything_down(tmp_path: Path, capsys: pytest.Captu
     assert what[f"{JP}, AEC: of the no-op AECEnv"]["is_reached"] in (True, False)
     assert what[f"{JP}, AEC: leduc_holdem_v4"]["is_reached"] is None
     out = capsys.readouterr().out
-    assert "| mitch_jp 3p, AEC " in out and "no-op AECEnv" in out and "not measured" in out
+    assert "| mitch_jp 3p, AEC " in out and "no-op AECEnv" in out and "leduc" not in out
+    unmeasured = sum(one["figure"] is None for one in what.values())
+    assert f"Not measured in this run: {unmeasured} of {len(what)} targets." in out and "not measured" not in out
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from mitchell_positions import play, position
 
 from mitch_env import Batch, TableEnv
-from mitch_env.aec import Snapshot
+from mitch_env.copies import Snapshot
 from mitch_env.events import recent_events
 from mitch_env.game import NOBODY
 from mitch_env.jit import kernel_view

@@ -223,9 +223,21 @@ def load_config(path: str | Path | None, overrides: Sequence[str] = ()) -> Train
     return TrainConfig(**values)
 
 
+class _KeysOnce(yaml.SafeLoader):
+    """YAML in which a key may stand only once: PyYAML would silently take the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key in [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]:
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key.value!r} stands twice", key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
 def _yaml(text: str, where: str) -> Any:
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, _KeysOnce)
     except yaml.YAMLError as error:
         raise ConfigError(f"{where}: no YAML: {' '.join(str(error).split())}") from None
 

@@ -163,7 +163,7 @@ def _draw_plot(picture: Image, table: Table, box: Box) -> None:
     left, top, right, bottom = box
     drawing.frame(picture, box, fill=(250, 246, 232, 226))
     for suit, title in enumerate(SUIT_TITLES):
-        y = top + (suit + 0.5) * (bottom - top) / len(SUIT_TITLES)
+        y = top + 6 + (suit + 0.5) * (bottom - top - 12) / len(SUIT_TITLES)
         is_current = suit == table.suit
         paste(picture, drawing.shape(EMBLEMS[3 * suit], 18, 18, SUIT_COLOURS[suit]), (left + 34, round(y) - 9))
         label(picture, (left + 60, y), title, 16, SUIT_COLOURS[suit], anchor="lm", room=right - left - 68, bold=is_current)

@@ -16,8 +16,9 @@ import gymnasium
 import numpy as np
 from pettingzoo.utils import BaseWrapper
 
-from ..aec import Snapshot, TableEnv
+from ..aec import TableEnv
 from ..chance import advanced, below, mix, stream
+from ..copies import Snapshot
 from ..layout import Layout
 from ..options import OptionsError
 from .frame import Frame, FramedLayout
