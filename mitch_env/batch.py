@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import os
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .arguments import checked_actions, checked_rows, differ, plain
 from .chance import checked_seed, match_seeds, next_seed
+from .crew import Crew
 from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
 from .game import NOBODY, Game, legal_moves
@@ -25,6 +26,15 @@ from .tables import described, put, repeated, taken, with_own_arrays
 
 #: Rows of a step, and of a choice of random actions, that the calling thread does beyond its share: the others wake up first.
 STEP_LEAD, PICK_LEAD = 128, 1024
+
+
+def _give_up(verdicts: np.ndarray) -> None:
+    """A thread whose verdict is awaited may not come to one: none of them plays."""
+    verdicts[verdicts == UNKNOWN] = FAILED
+
+
+def _nobody_waits() -> None:
+    """The parts of this work do not wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,8 @@ class Batch:
         observation: The form: ``flat``, ``dict``, ``history`` or ``tokens`` (:mod:`mitch_env.encoders`).
         canonical: Whether ``observation``, ``mask`` and all actions are in canonical names: at each decision the suits are
             renamed from what the actor sees, so that positions that differ in names only look the same.
-        threads: How many threads share the work of one call. The interpreter lock is released in every call.
+        threads: How many threads share the work of one call. The interpreter lock is released in every call. More threads than
+            processors make no sense.
         check: Whether ``step`` checks that every action is legal before anything is played.
         **changes: Options by name, for all tables.
 
@@ -100,9 +111,9 @@ class Batch:
         self.game = get_game(game)
         self.options = self._options_of_tables(n, options, changes)
         n = len(self.options)
-        self.threads = check_int("threads", threads, 1, 1024)
+        self._threads = check_int("threads", threads, 1, 1024)
         self.check = check
-        self.canonical = canonical
+        self._canonical = canonical
         self.tables = self.game.new_tables(self.options, seeds=match_seeds(seed, n), reward=reward, seats_encoded=seats_encoded)
         self._reward_kind = int(self.tables[0].reward_kind)
         self.seats = int(self.tables[0].seats_encoded)
@@ -125,8 +136,7 @@ class Batch:
         self._actions = np.zeros(n, np.int64)
         self._renamed = np.zeros(n, np.int64)
         self._all_rows = np.arange(n, dtype=np.int64)
-        self._pool: ThreadPoolExecutor | None = None
-        self._process = 0  # that the pool's threads live in
+        self._crew: Crew | None = None
         self._take_kernels()
         self._begin(self._all_rows)
 
@@ -143,7 +153,7 @@ class Batch:
 
     def _take_kernels(self) -> None:
         self._raw = kernel_view(self.tables)
-        self._verdicts = np.zeros(self.threads, np.int64)  # what each thread thinks of the actions of a step
+        self._own_verdict = np.zeros(1, np.int64)  # of the calling thread on the actions of a step, if it is the only one
         # Nothing looks at the types of what these are given: only arrays made here, or by the checks of actions and rows.
         self._kernels = kernels_of(self.game.rules).direct
         self._paid = (self.reward, self._scored, self._terminated, self._truncated, self._policy)
@@ -151,6 +161,16 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.tables)
+
+    @property
+    def threads(self) -> int:
+        """How many threads share the work of one call."""
+        return self._threads
+
+    @property
+    def canonical(self) -> bool:
+        """Whether what is seen, and actions, are in canonical names."""
+        return self._canonical
 
     @property
     def n_actions(self) -> int:
@@ -209,19 +229,21 @@ class Batch:
 
         Raises:
             IllegalActionError: If an action is not legal at its table (with ``check``); nothing has been played then.
+
+        An exception from outside, such as that of Ctrl-C, leaves it played at all tables or at none (with ``check``).
         """
         where = self._rows_once(rows)
-        chosen = _actions(actions, len(where))
+        chosen = checked_actions(actions, len(where))
         if self.canonical:
             own_names = self._renamed[: len(where)]
             self._kernels.rename_rows(self._code, where, chosen, True, own_names)
             chosen = own_names
-        if self.threads > 1:
-            self._verdicts[:] = UNKNOWN
+        workers = self._n_workers(len(where))
+        verdicts = self._own_verdict if workers == 1 else np.zeros(workers, np.int64)
         try:
-            first = self._share(self._step_range, where, chosen)
+            first = self._share(partial(self._step_range, where, chosen, verdicts), len(where), partial(_give_up, verdicts))
         except BaseException:
-            self._verdicts[self._verdicts == UNKNOWN] = FAILED  # whoever could be started must not wait for the others
+            self._view_range(where, 0, 0, len(where))  # whatever was played
             raise
         if first >= 0:
             raise IllegalActionError(self._refusal(int(where[first]), int(chosen[first])))
@@ -234,10 +256,10 @@ class Batch:
         """
         where = self._rows(rows)
         out = self._actions if rows is None else np.empty(len(where), np.int64)
-        if rows is None or self.threads == 1 or _differ(where):
-            self._share(self._pick_range, where, out, PICK_LEAD)
+        if rows is None or self.threads == 1 or differ(where):
+            self._share(partial(self._pick_range, where, out), len(where), lead=PICK_LEAD)
         else:  # two threads must not draw from one stream
-            self._pick_range(0, where, out, 0, len(where))
+            self._pick_range(where, out, 0, 0, len(where))
         if self.canonical:
             self._kernels.rename_rows(self._code, where, out, False, out)
         return out
@@ -265,11 +287,11 @@ class Batch:
             ValueError: If they are not one integer for each row of ``seen``.
         """
         m = len(seen.code)
-        chosen = _actions(actions, m)
+        chosen = checked_actions(actions, m)
         if canonical == self.canonical:
             return chosen
         out = np.empty(m, np.int64)
-        self._kernels.rename_rows(_plain(seen.code), np.arange(m), chosen, canonical, out)
+        self._kernels.rename_rows(plain(seen.code), np.arange(m), chosen, canonical, out)
         return out
 
     def snapshot(self, rows: Any = None) -> np.recarray:
@@ -291,7 +313,7 @@ class Batch:
         put(self.tables, where, snapshot)
         self.tables.stop_at_deal[where] = 0
         self.tables.reward_kind[where] = self._reward_kind
-        self._share(self._view_range, where, self._actions)
+        self._view(where)
 
     def redeal_hidden(self, seat: int, key: int, rows: Any = None) -> np.recarray:
         """Worlds that ``seat`` cannot tell from the tables: what it has not seen is drawn anew, differently for each row."""
@@ -322,20 +344,12 @@ class Batch:
     # --- Inside.
 
     def _rows(self, rows: Any) -> np.ndarray:
-        if rows is None:
-            return self._all_rows
-        given = np.asarray(rows)
-        if given.ndim == 1 and (given.dtype.kind in "iu" or len(given) == 0):
-            where = _plain(given)
-            # As numbers without a sign, those below 0 are the largest.
-            if len(where) == 0 or where.view(np.uint64).max() < len(self):
-                return where
-        raise ValueError(f"rows must be indices from 0 to {len(self) - 1}, got {str(rows)[:80]}")
+        return self._all_rows if rows is None else checked_rows(rows, len(self))
 
     def _rows_once(self, rows: Any) -> np.ndarray:
         """Rows that are written to, so that none may stand twice."""
         where = self._rows(rows)
-        if rows is not None and not _differ(where):
+        if rows is not None and not differ(where):
             raise ValueError(f"a row stands twice in rows {str(rows)[:80]}")
         return where
 
@@ -345,28 +359,31 @@ class Batch:
         self._scored[where] = 0
         self._terminated[where] = 0
         self._truncated[where] = 0
-        self._share(self._view_range, where, self._actions)
+        self._view(where)
 
-    def _pick_range(self, worker: int, where: np.ndarray, out: np.ndarray, lo: int, hi: int) -> None:
+    def _pick_range(self, where: np.ndarray, out: np.ndarray, worker: int, lo: int, hi: int) -> None:
         self._kernels.pick_rows(self._raw, where, lo, hi, self._policy, out)
 
-    def _step_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> int:
-        """Returns the first place whose action is illegal, at whichever thread; -1 if all were played."""
-        workers = self._n_workers(len(where)) if self.check else 0
-        crew, how = (self._verdicts, worker, workers), (self._goes_on, not self.canonical)
-        try:
-            first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, *crew, *how, *self._paid, *self._seen)
-        finally:
-            if workers > 1 and self._verdicts[worker] == UNKNOWN:
-                self._verdicts[worker] = FAILED  # so that the others do not wait for this one
-        if first < 0 and self.canonical:
-            self._view_range(worker, where, actions, lo, hi)
+    def _step_range(self, where: np.ndarray, actions: np.ndarray, verdicts: np.ndarray, worker: int, lo: int, hi: int) -> int:
+        """Returns the first place whose action is illegal, at whichever thread; below 0 if there is none."""
+        workers = len(verdicts) if self.check else 0
+        crew, how = (verdicts, worker, workers), (self._goes_on, not self._canonical)
+        first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, *crew, *how, *self._paid, *self._seen)
+        if first < 0 and self._canonical:
+            self._view_range(where, worker, lo, hi)
         elif first < 0:
             self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
         return first
 
-    def _view_range(self, worker: int, where: np.ndarray, actions: np.ndarray, lo: int, hi: int) -> None:
-        if self.canonical:
+    def _view(self, where: np.ndarray) -> None:
+        try:
+            self._share(partial(self._view_range, where), len(where))
+        except BaseException:
+            self._view_range(where, 0, 0, len(where))
+            raise
+
+    def _view_range(self, where: np.ndarray, worker: int, lo: int, hi: int) -> None:
+        if self._canonical:
             scratch = self._scratch[worker : worker + 1]
             self._kernels.view_canonical_rows(self._raw, where, lo, hi, scratch, self._code, *self._seen)
         else:
@@ -375,32 +392,21 @@ class Batch:
 
     def _n_workers(self, n: int) -> int:
         """How many threads share the work on ``n`` tables."""
-        return self.threads if n >= 2 * self.threads else 1
+        return self._threads if n >= 2 * self._threads else 1
 
-    def _share(self, work: Any, where: np.ndarray, actions: np.ndarray, lead: int = STEP_LEAD) -> Any:
-        """Does ``work`` over all of ``where``, split over the threads; the kernels release the interpreter lock.
+    def _share(self, work: Any, n: int, give_up: Callable[[], None] = _nobody_waits, lead: int = STEP_LEAD) -> Any:
+        """``work(worker, lo, hi)`` over ``n`` places, split over the threads; the kernels release the interpreter lock.
 
         Returns what it returns for the first part.
         """
-        n = len(where)
         workers = self._n_workers(n)
         if workers == 1:
-            return work(0, where, actions, 0, n)
-        if self._pool is None or self._process != os.getpid():  # a forked process has none of the threads
-            self._pool, self._process = ThreadPoolExecutor(self.threads - 1, "mitch_env"), os.getpid()
+            return work(0, 0, n)
+        if self._crew is None or self._crew.process != os.getpid():
+            self._crew = Crew(self._threads - 1)
         lead = min(lead, n // (4 * workers))
         cuts = [0, *(lead + (n - lead) * i // workers for i in range(1, workers + 1))]
-        others = [
-            self._pool.submit(work, worker, where, actions, lo, hi)
-            for worker, (lo, hi) in enumerate(itertools.pairwise(cuts[1:]), 1)
-        ]
-        try:
-            answer = work(0, where, actions, 0, cuts[1])
-        finally:
-            wait(others)
-        for other in others:
-            other.result()
-        return answer
+        return self._crew.run(lambda worker: work(worker, cuts[worker], cuts[worker + 1]), workers, give_up)
 
     def _refusal(self, row: int, action: int) -> str:
         table, rules = self.tables[row], self.game.rules
@@ -415,8 +421,19 @@ class Batch:
         return f"table {row}, seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
 
     def __getstate__(self) -> dict[str, Any]:
-        views = ("observation", "mask", "scored", "terminated", "truncated", "_raw", "_kernels", "_paid", "_seen", "_verdicts")
-        return {name: value for name, value in self.__dict__.items() if name not in views} | {"_pool": None}
+        views = (
+            "observation",
+            "mask",
+            "scored",
+            "terminated",
+            "truncated",
+            "_raw",
+            "_kernels",
+            "_paid",
+            "_seen",
+            "_own_verdict",
+        )
+        return {name: value for name, value in self.__dict__.items() if name not in views} | {"_crew": None}
 
     def __copy__(self) -> Batch:
         """A copy never shares tables or buffers."""
@@ -430,32 +447,3 @@ class Batch:
         self.terminated = self._terminated.view(np.bool_)
         self.truncated = self._truncated.view(np.bool_)
         self._take_kernels()
-
-
-# --- What kernels, which look at no types, may be given.
-
-
-def _plain(numbers: np.ndarray) -> np.ndarray:
-    """Integers as kernels take them: int64, in one piece, aligned and writeable."""
-    plain = np.ascontiguousarray(numbers, np.int64)
-    flags = plain.flags
-    return plain if flags.aligned and flags.writeable else plain.copy()
-
-
-def _actions(actions: Any, n: int) -> np.ndarray:
-    """``n`` actions as kernels take them.
-
-    Raises:
-        ValueError: If they are not ``n`` integers.
-    """
-    chosen = np.asarray(actions)
-    if chosen.shape != (n,) or chosen.dtype.kind not in "iu":
-        raise ValueError(f"actions must be {n} integers, got {chosen.dtype} of shape {chosen.shape}")
-    if chosen.dtype == np.uint64 and n and chosen.max() >= 1 << 63:
-        raise IllegalActionError(f"{chosen.max()} is no action of any game: actions are integers of 64 bits with a sign")
-    return _plain(chosen)
-
-
-def _differ(rows: np.ndarray) -> bool:
-    """Whether no row stands twice."""
-    return bool((rows[1:] > rows[:-1]).all()) or len(np.unique(rows)) == len(rows)

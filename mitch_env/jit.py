@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba import types
+from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic, overload, register_jitable
 
@@ -36,6 +37,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: Folders of compiled code that are kept: one for each recent state of the sources.
 _CACHES_KEPT = 6
+#: How often a thread looks for what it waits for before it lets others run.
+_SPINS = 1000
 #: Bytes of a cache line.
 _LINE = 64
 #: Fields of more bytes are orders of cards, of which a step reads an entry or two.
@@ -126,13 +129,39 @@ def _store(typingctx: Any, flags: Any, i: Any, value: Any) -> Any:
 
 def load_flag(flags: np.ndarray, i: int) -> int:
     """``flags[i]`` (int64), which another thread may be writing: what it wrote before is there as well."""
-    time.sleep(0)  # in Python the other thread needs the interpreter to go on
     return int(flags[i])
 
 
 def store_flag(flags: np.ndarray, i: int, value: int) -> None:
     """``flags[i] = value`` (int64), for threads that wait for it with :func:`load_flag`."""
     flags[i] = value
+
+
+def give_way(waited: int) -> None:
+    """For a thread that waits for another one, and has looked ``waited`` times: lets it run if there are too few processors."""
+    time.sleep(0)  # in Python the other one needs the interpreter
+
+
+@intrinsic
+def _yield_processor(typingctx: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        from llvmlite import ir
+
+        if hasattr(os, "sched_yield"):  # a system that has it in its C library
+            signature = ir.FunctionType(ir.IntType(32), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, signature, "sched_yield"), [])  # type: ignore[no-untyped-call]
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@overload(give_way, strict=False)
+def _give_way(waited: Any) -> Any:
+    def compiled(waited):  # type: ignore[no-untyped-def]
+        if waited > _SPINS:
+            _yield_processor()  # type: ignore[call-arg]
+
+    return compiled
 
 
 @overload(load_flag, strict=False)

@@ -14,7 +14,7 @@ from numba import types
 
 from .chance import POLICY_STREAM, advanced, mix, next_seed, stream
 from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Rules
-from .jit import direct, kernel, load_flag, prefetch, rule, store_flag
+from .jit import direct, give_way, kernel, load_flag, prefetch, rule, store_flag
 
 #: What ``step_one`` returns besides a seat: between deals, after the match, or an illegal action.
 AT_DEAL, AT_END, ILLEGAL = -1, -2, -3
@@ -66,7 +66,10 @@ def _verdict_of_all(
     store_flag(verdicts, worker, verdict)
     for other in range(workers):
         found = load_flag(verdicts, other)
+        waited = 0
         while found == UNKNOWN:
+            waited += 1
+            give_way(waited)
             found = load_flag(verdicts, other)
         if found != LEGAL:
             return found  # the parts are in order

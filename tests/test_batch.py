@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 import copy
-import gc
 import math
-import os
 import pickle
-import threading
 import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
-from games import some_options, times
+from batches import BUFFERS, contents, mixed, play
+from games import times
 from scipy.stats import chi2
 
 from mitch_env import GAMES, Batch, IllegalActionError, OptionsError, Snapshot, make
 from mitch_env.chance import match_seeds
 from mitch_env.jit import config
-from mitch_env.kernels import FAILED
-
-BUFFERS = ("actor", "observation", "mask", "reward", "scored", "terminated", "truncated")
-
-
-def mixed(name: str, n: int = 12) -> list[Any]:
-    """Options of tables that differ in players and house rules."""
-    game = GAMES[name]
-    return [one for players in range(2, 6) for one in some_options(game, players, -(-n // 4), seed=1)][:n]
-
-
-def contents(batch: Batch) -> dict[str, bytes]:
-    """All that a caller can see, as bytes."""
-    return {name: getattr(batch, name).tobytes() for name in (*BUFFERS, "tables")}
-
-
-def play(batch: Batch, n_steps: int) -> None:
-    for _ in range(n_steps):
-        batch.step(batch.random_actions())
-
 
 #: Matches of which many ask nobody anything.
 SILENT = {"players": 2, "deck": {"revenge": 100, "brawl": 6}, "hand_size": 1, "max_turns": 20, "rounds": 1}
@@ -287,21 +265,6 @@ def test_a_step_at_some_rows_leaves_the_others_alone(rows: Any) -> None:
         assert getattr(batch, name)[list(rows)].tobytes() == getattr(twin, name)[list(rows)].tobytes(), name
 
 
-@pytest.mark.parametrize("canonical", [False, True])
-@pytest.mark.parametrize("threads", [2, 3, 7])
-def test_threads_write_the_same_bytes(threads: int, canonical: bool) -> None:
-    options = mixed("mitch_jp", 21)
-    one = Batch("mitch_jp", options=options, seed=4, canonical=canonical)
-    many = Batch("mitch_jp", options=options, seed=4, canonical=canonical, threads=threads)
-    for step in range(times(120)):
-        rows = None if step % 3 else np.arange(step % 5, 21, 1 + step % 2)
-        actions = one.random_actions(rows)
-        assert np.array_equal(actions, many.random_actions(rows))
-        one.step(actions, rows)
-        many.step(actions, rows)
-        assert contents(one) == contents(many)
-
-
 # --- Copies.
 
 
@@ -455,108 +418,6 @@ def test_nobody_acts_at_a_silent_table_and_nobody_has_worlds_there() -> None:
         batch.worlds(silent[:1], 1, 3)
     with pytest.raises(IllegalActionError, match="over and asks nobody"):
         batch.step(actions)
-
-
-@pytest.mark.parametrize("canonical", [False, True])
-@pytest.mark.parametrize("threads", [2, 3, 8])
-def test_one_illegal_action_stops_every_thread(threads: int, canonical: bool) -> None:
-    batch = Batch("mitch_jp", 40, seed=1, threads=threads, canonical=canonical)
-    play(batch, 20)
-    before = contents(batch)
-    for row in (0, 19, 39):
-        for _ in range(20):
-            actions = batch.random_actions().copy()
-            actions[[row, 39]] = 105 if not batch.mask[row, 105] else -1, actions[39] if row != 39 else -1
-            with pytest.raises(IllegalActionError, match=f"table {row}"):
-                batch.step(actions)
-            batch.restore(batch.snapshot())
-    assert contents(batch)["tables"] == before["tables"]
-    batch.step(batch.random_actions())
-
-
-class Refuses:
-    """A pool that starts one thread and no more."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner, self.n = inner, 0
-
-    def submit(self, *work: Any) -> Any:
-        self.n += 1
-        if self.n > 1:
-            raise RuntimeError("no more threads")
-        return self.inner.submit(*work)
-
-
-def test_threads_do_not_wait_for_one_that_cannot_be_started() -> None:
-    batch = Batch("mitch_jp", 40, seed=1, threads=3)
-    play(batch, 2)
-    before = contents(batch)
-    pool = batch._pool
-    batch._pool = Refuses(pool)  # type: ignore[assignment]
-    actions = batch._actions.copy()
-    batch._kernels.pick_rows(batch._raw, batch._all_rows, 0, 40, batch._policy.copy(), actions)
-    with pytest.raises(RuntimeError, match="no more threads"):
-        batch.step(actions)
-    batch._pool = pool
-    pool.submit(int).result(60)  # the thread that was started has come back
-    assert contents(batch) == before
-    play(batch, 2)
-
-
-def test_what_fails_in_a_thread_is_raised_and_the_batch_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = Batch("mitch_jp", 40, seed=1, threads=3)
-    play(batch, 2)
-    before, actions = contents(batch), batch.random_actions().copy()
-    step_range = Batch._step_range
-    for failing in (0, 1, 2):
-
-        def fails(self: Batch, worker: int, *part: Any, failing: int = failing) -> int:
-            if worker == failing:
-                self._verdicts[worker] = FAILED
-                raise KeyboardInterrupt(f"in thread {failing}")
-            return step_range(self, worker, *part)
-
-        monkeypatch.setattr(Batch, "_step_range", fails)
-        with pytest.raises(KeyboardInterrupt, match=f"in thread {failing}"):
-            batch.step(actions)
-        monkeypatch.setattr(Batch, "_step_range", step_range)
-        assert contents(batch)["tables"] == before["tables"]
-    batch.step(actions)
-    play(batch, 2)
-
-
-def test_threads_end_with_their_batch() -> None:
-    before = set(threading.enumerate())
-    batch = Batch("mitch_jp", 40, seed=1, threads=5)
-    play(batch, 2)
-    started = set(threading.enumerate()) - before
-    assert 1 <= len(started) <= 4
-    del batch
-    gc.collect()
-    for thread in started:
-        thread.join(10)
-    assert not any(thread.is_alive() for thread in started)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_has_threads_of_its_own() -> None:
-    batch, plain = Batch("mitch_jp", 40, seed=1, threads=3), Batch("mitch_jp", 40, seed=1)
-    play(batch, 2)
-    play(plain, 4)
-    child = os.fork()
-    if child == 0:
-        play(batch, 2)
-        os._exit(0 if batch.tables.tobytes() == plain.tables.tobytes() else 1)
-    assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_row_that_stands_twice_gets_two_actions_on_any_number_of_threads() -> None:
-    one, many = (Batch("mitch_jp", 50, seed=1, threads=threads) for threads in (1, 4))
-    rows = [3] * 4000 + [7, 3]
-    for _ in range(3):
-        assert np.array_equal(one.random_actions(rows), many.random_actions(rows))
-    assert np.array_equal(one.random_actions(), many.random_actions())
 
 
 def test_what_is_restored_has_one_table_a_row_in_one_row() -> None:

@@ -202,15 +202,15 @@ def test_without_fixed_opponents_there_is_no_evaluation(tmp_path: Path) -> None:
 
 
 def test_max_minutes_stop_a_run_and_more_of_them_let_it_go_on(tmp_path: Path) -> None:
-    before = time.monotonic()
     run = start(tmp_path, decisions=10**9, max_minutes=0.01, evaluate_against=[])
-    assert time.monotonic() - before < 60 and 0 < decisions_of(run) < 10**8
+    assert 0 < decisions_of(run) < 10**8
     assert PolicyAgent.load(run / "policy.safetensors").card.decisions == decisions_of(run)
-    assert load_progress(latest_checkpoint(run) or run)["seconds"] >= 0.6
-    first = decisions_of(run)
-    resume(run, "max_minutes=0.02")
+    seconds = load_progress(latest_checkpoint(run) or run)["seconds"]
+    assert seconds >= 0.6
+    first, minutes = decisions_of(run), round(seconds / 60 + 0.01, 4)
+    resume(run, f"max_minutes={minutes}")
     assert decisions_of(run) > first
-    assert load_config(run / "config.yaml").max_minutes == 0.02, "changes stay with the run"
+    assert load_config(run / "config.yaml").max_minutes == minutes, "changes stay with the run"
 
 
 def test_a_run_of_less_than_a_window_does_not_learn_backwards(tmp_path: Path) -> None:

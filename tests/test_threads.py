@@ -1,0 +1,311 @@
+"""Batches on several threads: the same results, no thread left behind, and callers who are interrupted or refused."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+from batches import contents, mixed, play
+from games import times
+
+from mitch_env import Batch, IllegalActionError
+
+
+@pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_threads_write_the_same_bytes(threads: int, canonical: bool) -> None:
+    options = mixed("mitch_jp", 21)
+    one = Batch("mitch_jp", options=options, seed=4, canonical=canonical)
+    many = Batch("mitch_jp", options=options, seed=4, canonical=canonical, threads=threads)
+    for step in range(times(120)):
+        rows = None if step % 3 else np.arange(step % 5, 21, 1 + step % 2)
+        actions = one.random_actions(rows)
+        assert np.array_equal(actions, many.random_actions(rows))
+        one.step(actions, rows)
+        many.step(actions, rows)
+        assert contents(one) == contents(many)
+
+
+@pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_one_illegal_action_stops_every_thread(threads: int, canonical: bool) -> None:
+    batch = Batch("mitch_jp", 40, seed=1, threads=threads, canonical=canonical)
+    play(batch, 20)
+    before = contents(batch)
+    for row in (0, 19, 39):
+        for _ in range(20):
+            actions = batch.random_actions().copy()
+            actions[[row, 39]] = 105 if not batch.mask[row, 105] else -1, actions[39] if row != 39 else -1
+            with pytest.raises(IllegalActionError, match=f"table {row}"):
+                batch.step(actions)
+            batch.restore(batch.snapshot())
+    assert contents(batch)["tables"] == before["tables"]
+    batch.step(batch.random_actions())
+
+
+def test_threads_end_with_their_batch() -> None:
+    before = set(threading.enumerate())
+    batch = Batch("mitch_jp", 40, seed=1, threads=5)
+    play(batch, 2)
+    started = set(threading.enumerate()) - before
+    assert 1 <= len(started) <= 4
+    del batch
+    gc.collect()
+    for thread in started:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in started)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    batch, plain = Batch("mitch_jp", 40, seed=1, threads=3), Batch("mitch_jp", 40, seed=1)
+    play(batch, 2)
+    play(plain, 4)
+    child = os.fork()
+    if child == 0:
+        play(batch, 2)
+        os._exit(0 if batch.tables.tobytes() == plain.tables.tobytes() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_row_that_stands_twice_gets_two_actions_on_any_number_of_threads() -> None:
+    one, many = (Batch("mitch_jp", 50, seed=1, threads=threads) for threads in (1, 4))
+    rows = [3] * 4000 + [7, 3]
+    for _ in range(3):
+        assert np.array_equal(one.random_actions(rows), many.random_actions(rows))
+    assert np.array_equal(one.random_actions(), many.random_actions())
+
+
+# --- Interrupts. Whoever catches one may go on with the batch.
+
+
+class Interrupt(BaseException):
+    """Stands for ``KeyboardInterrupt``, which pytest would take for itself."""
+
+
+def is_interrupted(call: Callable[[], Any], moment: int) -> bool:
+    """Calls, and raises ``Interrupt`` in this thread before the ``moment``-th instruction that it runs of ``mitch_env``."""
+    left = moment
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        if not frame.f_globals.get("__name__", "").startswith("mitch_env"):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            left -= 1
+            if left < 0:
+                raise Interrupt  # and nothing more is traced
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except Interrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("observation", ["flat", "tokens"])
+@pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_a_step_interrupted_at_any_moment_is_played_or_not(threads: int, canonical: bool, observation: str) -> None:
+    settings: dict[str, Any] = {"options": mixed("mitch_jp", 24), "seed": 1, "canonical": canonical, "observation": observation}
+    batch, twin = Batch("mitch_jp", threads=threads, **settings), Batch("mitch_jp", **settings)
+    outcomes = set()
+    for moment in itertools.count(0, 7 if threads == 1 else 1):
+        actions = batch.random_actions().copy()
+        batch.restore(batch.snapshot())
+        twin.restore(batch.snapshot())
+        paid = batch.reward.copy()
+        was_interrupted = is_interrupted(lambda actions=actions: batch.step(actions), moment)
+        is_played = batch.tables.tobytes() != twin.tables.tobytes()
+        if is_played:
+            twin.step(actions)
+            paid = twin.reward
+        assert batch.tables.tobytes() == twin.tables.tobytes() and np.array_equal(batch.reward, paid)
+        assert batch.encoder.flat.tobytes() == twin.encoder.flat.tobytes() and np.array_equal(batch.mask, twin.mask)
+        if observation == "tokens":
+            assert np.array_equal(batch.observation["tokens"], twin.observation["tokens"])
+        outcomes.add((was_interrupted, is_played))
+        if not was_interrupted:
+            break
+    assert outcomes == {(True, False), (True, True), (False, True)}
+
+
+@pytest.mark.parametrize("canonical", [False, True])
+def test_what_else_is_interrupted_at_any_moment_can_be_done_again(canonical: bool) -> None:
+    batch, twin = (Batch("mitchell", 24, seed=1, threads=threads, canonical=canonical) for threads in (3, 1))
+    moments = batch.snapshot()
+    calls: dict[str, Callable[[Batch], Any]] = {
+        "restore": lambda one: one.restore(moments),
+        "reset": lambda one: one.reset(seed=5),
+        "random_actions": lambda one: one.random_actions(),
+    }
+    for name, call in calls.items():
+        for moment in itertools.count():
+            was_interrupted = is_interrupted(lambda call=call: call(batch), moment)
+            call(batch)
+            batch.reset(seed=moment)
+            twin.reset(seed=moment)
+            play(batch, 2)
+            play(twin, 2)
+            assert contents(batch) == contents(twin), name
+            if not was_interrupted:
+                break
+        assert moment > 100
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
+def test_signals_at_any_time_leave_nobody_at_work() -> None:
+    """The calling thread may also be waiting for the others in C, where only a real signal comes."""
+
+    def interrupt(*_: Any) -> None:
+        raise Interrupt
+
+    rng = random.Random(1)
+    batch, twin = Batch("mitch_jp", 4000, seed=1, threads=3), Batch("mitch_jp", 4000, seed=1)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    n_interrupts = 0
+    try:
+        for _ in range(300):
+            actions = batch.random_actions().copy()
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, 3e-3))
+                for _ in range(50):
+                    batch.step(actions)
+                    actions = batch.random_actions()
+            except Interrupt:
+                n_interrupts += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            twin.restore(batch.snapshot())
+            assert batch.tables.tobytes() == twin.tables.tobytes() and batch.mask.tobytes() == twin.mask.tobytes()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert n_interrupts > 30
+    play(batch, 5)
+
+
+# --- Failures.
+
+
+def test_a_thread_that_cannot_be_started_is_told_and_the_next_step_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+    for failing in (0, 1, 2):
+        batch = copy.deepcopy(Batch("mitch_jp", 40, seed=1, threads=4))  # a copy has no threads before it needs them
+        twin = Batch("mitch_jp", 40, seed=1)
+        gc.collect()
+        alive, before, left = set(threading.enumerate()), contents(batch), failing
+
+        def fails(thread: threading.Thread) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        actions = twin.random_actions().copy()
+        monkeypatch.setattr(threading.Thread, "start", fails)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            batch.step(actions)
+        assert contents(batch) == before
+        monkeypatch.setattr(threading.Thread, "start", start)
+        for thread in set(threading.enumerate()) - alive:
+            thread.join(10)
+            assert not thread.is_alive()
+        batch.step(actions)
+        twin.step(actions)
+        assert contents(batch) == contents(twin)
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_what_fails_in_a_thread_is_raised_and_the_batch_goes_on(failing: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = Batch("mitch_jp", 40, seed=1, threads=3)
+    play(batch, 2)
+    before, actions = contents(batch), batch.random_actions().copy()
+    step_range = Batch._step_range
+
+    def fails(self: Batch, where: Any, actions: Any, verdicts: Any, worker: int, lo: int, hi: int) -> int:
+        if worker == failing:
+            raise MemoryError(f"in thread {failing}")
+        return step_range(self, where, actions, verdicts, worker, lo, hi)
+
+    monkeypatch.setattr(Batch, "_step_range", fails)
+    with pytest.raises(MemoryError, match=f"in thread {failing}"):
+        batch.step(actions)
+    monkeypatch.setattr(Batch, "_step_range", step_range)
+    assert contents(batch) == before
+    batch.step(actions)
+    play(batch, 2)
+
+
+def test_two_threads_may_step_rows_of_their_own() -> None:
+    batch, twin = Batch("mitch_jp", 80, seed=1, threads=3), Batch("mitch_jp", 80, seed=1)
+    halves = np.arange(40), np.arange(40, 80)
+    failed: list[BaseException] = []
+
+    def steps(rows: np.ndarray) -> None:
+        try:
+            for _ in range(200):
+                batch.step(batch.random_actions(rows), rows)
+                with pytest.raises(IllegalActionError):
+                    batch.step(np.full(40, -1), rows)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=steps, args=(rows,), daemon=True) for rows in halves]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert not any(thread.is_alive() for thread in threads) and not failed
+    for rows in halves:
+        for _ in range(200):
+            twin.step(twin.random_actions(rows), rows)
+    assert contents(batch) == contents(twin)
+
+
+LATE = """
+import atexit, threading, time
+from mitch_env import Batch
+batch, twin = Batch("mitch_jp", 40, seed=1, threads=3), Batch("mitch_jp", 40, seed=1)
+def late():
+    for _ in range(5):
+        batch.step(batch.random_actions())
+        twin.step(twin.random_actions())
+    print("played", batch.tables.tobytes() == twin.tables.tobytes(), flush=True)
+def after_the_main_thread():
+    threading.main_thread().join()
+    late()
+"""
+
+
+@pytest.mark.parametrize("when", ["atexit.register(late)", "threading.Thread(target=after_the_main_thread).start()"])
+def test_a_batch_can_be_stepped_when_the_program_ends(when: str) -> None:
+    done = subprocess.run([sys.executable, "-c", LATE + when], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "played True\n"), done.stderr
+
+
+@pytest.mark.parametrize("name", ["threads", "canonical"])
+def test_what_a_batch_was_made_for_cannot_be_changed(name: str) -> None:
+    batch = Batch("mitch_jp", 4, seed=1)
+    with pytest.raises(AttributeError, match=name):
+        setattr(batch, name, 2)
+    assert getattr(batch, name) == {"threads": 1, "canonical": False}[name]
