@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -392,7 +393,8 @@ class Batch:
 
     def _n_workers(self, n: int) -> int:
         """How many threads share the work on ``n`` tables."""
-        return self._threads if n >= 2 * self._threads else 1
+        # Threads no longer run once the interpreter ends.
+        return self._threads if n >= 2 * self._threads and not sys.is_finalizing() else 1
 
     def _share(self, work: Any, n: int, give_up: Callable[[], None] = _nobody_waits, lead: int = STEP_LEAD) -> Any:
         """``work(worker, lo, hi)`` over ``n`` places, split over the threads; the kernels release the interpreter lock.

@@ -21,6 +21,7 @@ from batches import contents, mixed, play
 from games import times
 
 from mitch_env import Batch, IllegalActionError
+from mitch_env.jit import config
 
 
 @pytest.mark.parametrize("canonical", [False, True])
@@ -92,6 +93,9 @@ def test_a_row_that_stands_twice_gets_two_actions_on_any_number_of_threads() -> 
 # --- Interrupts. Whoever catches one may go on with the batch.
 
 
+compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="plain Python can be interrupted in the middle of a rule")
+
+
 class Interrupt(BaseException):
     """Stands for ``KeyboardInterrupt``, which pytest would take for itself."""
 
@@ -122,6 +126,7 @@ def is_interrupted(call: Callable[[], Any], moment: int) -> bool:
     return False
 
 
+@compiled_only
 @pytest.mark.parametrize("observation", ["flat", "tokens"])
 @pytest.mark.parametrize("canonical", [False, True])
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -149,6 +154,7 @@ def test_a_step_interrupted_at_any_moment_is_played_or_not(threads: int, canonic
     assert outcomes == {(True, False), (True, True), (False, True)}
 
 
+@compiled_only
 @pytest.mark.parametrize("canonical", [False, True])
 def test_what_else_is_interrupted_at_any_moment_can_be_done_again(canonical: bool) -> None:
     batch, twin = (Batch("mitchell", 24, seed=1, threads=threads, canonical=canonical) for threads in (3, 1))
@@ -172,6 +178,7 @@ def test_what_else_is_interrupted_at_any_moment_can_be_done_again(canonical: boo
         assert moment > 100
 
 
+@compiled_only
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
 def test_signals_at_any_time_leave_nobody_at_work() -> None:
     """The calling thread may also be waiting for the others in C, where only a real signal comes."""
@@ -286,18 +293,25 @@ LATE = """
 import atexit, threading, time
 from mitch_env import Batch
 batch, twin = Batch("mitch_jp", 40, seed=1, threads=3), Batch("mitch_jp", 40, seed=1)
+def play():
+    batch.step(batch.random_actions())
+    twin.step(twin.random_actions())
 def late():
     for _ in range(5):
-        batch.step(batch.random_actions())
-        twin.step(twin.random_actions())
+        play()
     print("played", batch.tables.tobytes() == twin.tables.tobytes(), flush=True)
 def after_the_main_thread():
     threading.main_thread().join()
     late()
+play()  # nothing can be imported any more at the very end
+class Late:
+    __del__ = lambda self, late=late: late()
 """
 
 
-@pytest.mark.parametrize("when", ["atexit.register(late)", "threading.Thread(target=after_the_main_thread).start()"])
+@pytest.mark.parametrize(
+    "when", ["atexit.register(late)", "threading.Thread(target=after_the_main_thread).start()", "kept = Late()"]
+)
 def test_a_batch_can_be_stepped_when_the_program_ends(when: str) -> None:
     done = subprocess.run([sys.executable, "-c", LATE + when], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "played True\n"), done.stderr
