@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,15 +26,6 @@ from .tables import described, put, repeated, taken, with_own_arrays
 
 #: Rows of a step, and of a choice of random actions, that the calling thread does beyond its share: the others wake up first.
 STEP_LEAD, PICK_LEAD = 128, 1024
-
-
-def _give_up(verdicts: np.ndarray) -> None:
-    """A thread whose verdict is awaited may not come to one: none of them plays."""
-    verdicts[verdicts == UNKNOWN] = FAILED
-
-
-def _nobody_waits() -> None:
-    """The parts of this work do not wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -235,14 +225,14 @@ class Batch:
         """
         where = self._rows_once(rows)
         chosen = checked_actions(actions, len(where))
-        if self.canonical:
+        if self._canonical:
             own_names = self._renamed[: len(where)]
             self._kernels.rename_rows(self._code, where, chosen, True, own_names)
             chosen = own_names
         workers = self._n_workers(len(where))
         verdicts = self._own_verdict if workers == 1 else np.zeros(workers, np.int64)
         try:
-            first = self._share(partial(self._step_range, where, chosen, verdicts), len(where), partial(_give_up, verdicts))
+            first = self._share(self._step_range, (where, chosen, verdicts), verdicts)
         except BaseException:
             self._view_range(where, 0, 0, len(where))  # whatever was played
             raise
@@ -257,18 +247,18 @@ class Batch:
         """
         where = self._rows(rows)
         out = self._actions if rows is None else np.empty(len(where), np.int64)
-        if rows is None or self.threads == 1 or differ(where):
-            self._share(partial(self._pick_range, where, out), len(where), lead=PICK_LEAD)
+        if rows is None or self._threads == 1 or differ(where):
+            self._share(self._pick_range, (where, out), lead=PICK_LEAD)
         else:  # two threads must not draw from one stream
             self._pick_range(where, out, 0, 0, len(where))
-        if self.canonical:
+        if self._canonical:
             self._kernels.rename_rows(self._code, where, out, False, out)
         return out
 
     def seen(self, rows: Any = None, canonical: bool = False) -> Seen:
         """What the actors see at some tables, in fresh arrays; in canonical names whatever the batch itself uses."""
         where = self._rows(rows)
-        if canonical == self.canonical:
+        if canonical == self._canonical:
             return Seen(self.encoder.flat[where], self.mask[where], self._code[where])
         m = len(where)
         tables = kernel_view(taken(self.tables, where))
@@ -289,7 +279,7 @@ class Batch:
         """
         m = len(seen.code)
         chosen = checked_actions(actions, m)
-        if canonical == self.canonical:
+        if canonical == self._canonical:
             return chosen
         out = np.empty(m, np.int64)
         self._kernels.rename_rows(plain(seen.code), np.arange(m), chosen, canonical, out)
@@ -378,7 +368,7 @@ class Batch:
 
     def _view(self, where: np.ndarray) -> None:
         try:
-            self._share(partial(self._view_range, where), len(where))
+            self._share(self._view_range, (where,))
         except BaseException:
             self._view_range(where, 0, 0, len(where))
             raise
@@ -396,19 +386,33 @@ class Batch:
         # Threads no longer run once the interpreter ends.
         return self._threads if n >= 2 * self._threads and not sys.is_finalizing() else 1
 
-    def _share(self, work: Any, n: int, give_up: Callable[[], None] = _nobody_waits, lead: int = STEP_LEAD) -> Any:
-        """``work(worker, lo, hi)`` over ``n`` places, split over the threads; the kernels release the interpreter lock.
+    def _share(self, work: Any, given: tuple[Any, ...], verdicts: np.ndarray | None = None, lead: int = STEP_LEAD) -> Any:
+        """``work(*given, worker, lo, hi)`` over all places of ``given[0]``, split over the threads.
 
-        Returns what it returns for the first part.
+        Args:
+            work: What calls a kernel; kernels release the interpreter lock.
+            given: Its first arguments.
+            verdicts: What the threads wait for in ``work``, if they do.
+            lead: How many more places the calling thread gets.
+
+        Returns:
+            What it returns for the first part.
         """
+        n = len(given[0])
         workers = self._n_workers(n)
         if workers == 1:
-            return work(0, 0, n)
+            return work(*given, 0, 0, n)
         if self._crew is None or self._crew.process != os.getpid():
             self._crew = Crew(self._threads - 1)
         lead = min(lead, n // (4 * workers))
         cuts = [0, *(lead + (n - lead) * i // workers for i in range(1, workers + 1))]
-        return self._crew.run(lambda worker: work(worker, cuts[worker], cuts[worker + 1]), workers, give_up)
+
+        def give_up() -> None:
+            """A thread whose verdict is awaited may not come to one: none of them plays."""
+            if verdicts is not None:
+                verdicts[verdicts == UNKNOWN] = FAILED
+
+        return self._crew.run(lambda worker: work(*given, worker, cuts[worker], cuts[worker + 1]), workers, give_up)
 
     def _refusal(self, row: int, action: int) -> str:
         table, rules = self.tables[row], self.game.rules
