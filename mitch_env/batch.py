@@ -229,8 +229,7 @@ class Batch:
             own_names = self._renamed[: len(where)]
             self._kernels.rename_rows(self._code, where, chosen, True, own_names)
             chosen = own_names
-        workers = self._n_workers(len(where))
-        verdicts = self._own_verdict if workers == 1 else np.zeros(workers, np.int64)
+        verdicts = self._own_verdict if self._threads == 1 else np.zeros(self._n_workers(len(where)), np.int64)
         try:
             first = self._share(self._step_range, (where, chosen, verdicts), verdicts)
         except BaseException:
@@ -399,7 +398,7 @@ class Batch:
             What it returns for the first part.
         """
         n = len(given[0])
-        workers = self._n_workers(n)
+        workers = 1 if self._threads == 1 else self._n_workers(n)
         if workers == 1:
             return work(*given, 0, 0, n)
         if self._crew is None or self._crew.process != os.getpid():
