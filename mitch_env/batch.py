@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from .arguments import checked_actions, checked_rows, differ, plain
 from .chance import checked_seed, match_seeds, next_seed
-from .crew import Crew
+from .crew import Crew, finish
 from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
 from .game import NOBODY, Game, legal_moves
@@ -26,6 +25,11 @@ from .tables import described, put, repeated, taken, with_own_arrays
 
 #: Rows of a step, and of a choice of random actions, that the calling thread does beyond its share: the others wake up first.
 STEP_LEAD, PICK_LEAD = 128, 1024
+
+
+#: Attributes that a copy has of its own making.
+_MADE_ANEW = frozenset(("observation", "mask", "scored", "terminated", "truncated", "_raw", "_own_verdict", "_crew"))
+_MADE_ANEW |= {"_kernels", "_paid", "_seen"}
 
 
 @dataclass(frozen=True)
@@ -127,9 +131,8 @@ class Batch:
         self._actions = np.zeros(n, np.int64)
         self._renamed = np.zeros(n, np.int64)
         self._all_rows = np.arange(n, dtype=np.int64)
-        self._crew: Crew | None = None
         self._take_kernels()
-        self._begin(self._all_rows)
+        self._begin(self._all_rows, self.tables.seed.copy())
 
     def _options_of_tables(self, n: int | None, options: Any, changes: Mapping[str, Any]) -> list[Any]:
         if isinstance(options, Sequence) and not isinstance(options, str):
@@ -145,6 +148,7 @@ class Batch:
     def _take_kernels(self) -> None:
         self._raw = kernel_view(self.tables)
         self._own_verdict = np.zeros(1, np.int64)  # of the calling thread on the actions of a step, if it is the only one
+        self._crew = Crew(self._threads - 1)
         # Nothing looks at the types of what these are given: only arrays made here, or by the checks of actions and rows.
         self._kernels = kernels_of(self.game.rules).direct
         self._paid = (self.reward, self._scored, self._terminated, self._truncated, self._policy)
@@ -182,10 +186,10 @@ class Batch:
         It is that very match, even if it asks nobody anything (in some games one can end without a decision): ``actor`` is
         -1 there then, and ``tables.totals`` has its score. :meth:`skip_silent` goes on to one that asks somebody.
         """
-        where = self._rows_once(rows)
-        follows = seed is None
-        self.tables.seed[where] = next_seed(self.tables.seed[where]) if follows else match_seeds(seed, len(where))
-        self._begin(where)
+        with self._crew.turn:
+            where = self._rows_once(rows)
+            seeds: Any = next_seed(self.tables.seed[where]) if seed is None else match_seeds(seed, len(where))
+            self._begin(where, seeds)
 
     def skip_silent(self, rows: Any = None) -> None:
         """Goes on, where nobody is to act, to the next match that asks somebody something, as ``step`` does by itself.
@@ -223,20 +227,21 @@ class Batch:
 
         An exception from outside, such as that of Ctrl-C, leaves it played at all tables or at none (with ``check``).
         """
-        where = self._rows_once(rows)
-        chosen = checked_actions(actions, len(where))
-        if self._canonical:
-            own_names = self._renamed[: len(where)]
-            self._kernels.rename_rows(self._code, where, chosen, True, own_names)
-            chosen = own_names
-        verdicts = self._own_verdict if self._threads == 1 else np.zeros(self._n_workers(len(where)), np.int64)
-        try:
-            first = self._share(self._step_range, (where, chosen, verdicts), verdicts)
-        except BaseException:
-            self._view_range(where, 0, 0, len(where))  # whatever was played
-            raise
-        if first >= 0:
-            raise IllegalActionError(self._refusal(int(where[first]), int(chosen[first])))
+        with self._crew.turn:
+            where = self._rows_once(rows)
+            chosen = checked_actions(actions, len(where))
+            if self._canonical:
+                own_names = self._renamed[: len(where)]
+                self._kernels.rename_rows(self._code, where, chosen, True, own_names)
+                chosen = own_names
+            verdicts = self._own_verdict if self._threads == 1 else np.zeros(self._n_workers(len(where)), np.int64)
+            try:
+                first = self._share(self._step_range, (where, chosen, verdicts), verdicts)
+            except BaseException:
+                finish(lambda: self._view_range(where, 0, 0, len(where)))  # whatever was played
+                raise
+            if first >= 0:
+                raise IllegalActionError(self._refusal(int(where[first]), int(chosen[first])))
 
     def random_actions(self, rows: Any = None) -> np.ndarray:
         """A uniform legal action for each table (int64), from a stream of its own that starts with each match's seed.
@@ -244,15 +249,16 @@ class Batch:
         With ``rows=None`` the answer lies in a buffer that the next call overwrites. A row that stands twice gets two actions.
         Where nobody is to act it is -1.
         """
-        where = self._rows(rows)
-        out = self._actions if rows is None else np.empty(len(where), np.int64)
-        if rows is None or self._threads == 1 or differ(where):
-            self._share(self._pick_range, (where, out), lead=PICK_LEAD)
-        else:  # two threads must not draw from one stream
-            self._pick_range(where, out, 0, 0, len(where))
-        if self._canonical:
-            self._kernels.rename_rows(self._code, where, out, False, out)
-        return out
+        with self._crew.turn:
+            where = self._rows(rows)
+            out = self._actions if rows is None else np.empty(len(where), np.int64)
+            if rows is None or self._threads == 1 or differ(where):
+                self._share(self._pick_range, (where, out), lead=PICK_LEAD)
+            else:  # two threads must not draw from one stream
+                self._pick_range(where, out, 0, 0, len(where))
+            if self._canonical:
+                self._kernels.rename_rows(self._code, where, out, False, out)
+            return out
 
     def seen(self, rows: Any = None, canonical: bool = False) -> Seen:
         """What the actors see at some tables, in fresh arrays; in canonical names whatever the batch itself uses."""
@@ -265,7 +271,8 @@ class Batch:
         mask = np.empty((m, self.n_actions), np.uint8)
         code, actor, order = self._code[where], np.zeros(m, np.int8), np.arange(m)
         if canonical:
-            self._kernels.view_canonical_rows(tables, order, 0, m, self._scratch, code, observation, mask, actor)
+            scratch = kernel_view(np.zeros(1, self.tables.dtype))
+            self._kernels.view_canonical_rows(tables, order, 0, m, scratch, code, observation, mask, actor)
         else:
             self._kernels.view_rows(tables, order, 0, m, observation, mask, actor)
         return Seen(observation, mask.view(np.bool_), code)
@@ -300,10 +307,14 @@ class Batch:
             raise ValueError(f"the snapshot's tables are not encoded for {self.seats} seats")
         if np.any(snapshot["actor"] == NOBODY):
             raise ValueError("a table at which nobody is to act (the match is over) cannot be restored")
-        put(self.tables, where, snapshot)
-        self.tables.stop_at_deal[where] = 0
-        self.tables.reward_kind[where] = self._reward_kind
-        self._view(where)
+
+        def write() -> None:
+            put(self.tables, where, snapshot)
+            self.tables.stop_at_deal[where] = 0
+            self.tables.reward_kind[where] = self._reward_kind
+
+        with self._crew.turn:
+            self._write_and_view(where, write)
 
     def redeal_hidden(self, seat: int, key: int, rows: Any = None) -> np.recarray:
         """Worlds that ``seat`` cannot tell from the tables: what it has not seen is drawn anew, differently for each row."""
@@ -334,6 +345,7 @@ class Batch:
     # --- Inside.
 
     def _rows(self, rows: Any) -> np.ndarray:
+        self._crew.settle()
         return self._all_rows if rows is None else checked_rows(rows, len(self))
 
     def _rows_once(self, rows: Any) -> np.ndarray:
@@ -343,13 +355,25 @@ class Batch:
             raise ValueError(f"a row stands twice in rows {str(rows)[:80]}")
         return where
 
-    def _begin(self, where: np.ndarray) -> None:
-        self._kernels.reset_rows(self._raw, where, self._policy)
-        self.reward[where] = 0.0
-        self._scored[where] = 0
-        self._terminated[where] = 0
-        self._truncated[where] = 0
-        self._view(where)
+    def _begin(self, where: np.ndarray, seeds: np.ndarray) -> None:
+        def write() -> None:
+            self.tables.seed[where] = seeds
+            self._kernels.reset_rows(self._raw, where, self._policy)
+            self.reward[where] = 0.0
+            self._scored[where] = 0
+            self._terminated[where] = 0
+            self._truncated[where] = 0
+
+        self._write_and_view(where, write)
+
+    def _write_and_view(self, where: np.ndarray, write: Callable[[], None]) -> None:
+        """Writes to tables and shows them; an interrupt comes out when both have been done."""
+        try:
+            write()
+            self._share(self._view_range, (where,))
+        except BaseException:
+            finish(lambda: (write(), self._view_range(where, 0, 0, len(where))))  # type: ignore[func-returns-value]
+            raise
 
     def _pick_range(self, where: np.ndarray, out: np.ndarray, worker: int, lo: int, hi: int) -> None:
         self._kernels.pick_rows(self._raw, where, lo, hi, self._policy, out)
@@ -364,13 +388,6 @@ class Batch:
         elif first < 0:
             self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
         return first
-
-    def _view(self, where: np.ndarray) -> None:
-        try:
-            self._share(self._view_range, (where,))
-        except BaseException:
-            self._view_range(where, 0, 0, len(where))
-            raise
 
     def _view_range(self, where: np.ndarray, worker: int, lo: int, hi: int) -> None:
         if self._canonical:
@@ -401,8 +418,6 @@ class Batch:
         workers = 1 if self._threads == 1 else self._n_workers(n)
         if workers == 1:
             return work(*given, 0, 0, n)
-        if self._crew is None or self._crew.process != os.getpid():
-            self._crew = Crew(self._threads - 1)
         lead = min(lead, n // (4 * workers))
         cuts = [0, *(lead + (n - lead) * i // workers for i in range(1, workers + 1))]
 
@@ -426,19 +441,7 @@ class Batch:
         return f"table {row}, seat{table.actor} tried: {tried}; phase: {rules.phase_name(table)}; legal here: {legal}"
 
     def __getstate__(self) -> dict[str, Any]:
-        views = (
-            "observation",
-            "mask",
-            "scored",
-            "terminated",
-            "truncated",
-            "_raw",
-            "_kernels",
-            "_paid",
-            "_seen",
-            "_own_verdict",
-        )
-        return {name: value for name, value in self.__dict__.items() if name not in views} | {"_crew": None}
+        return {name: value for name, value in self.__dict__.items() if name not in _MADE_ANEW}
 
     def __copy__(self) -> Batch:
         """A copy never shares tables or buffers."""

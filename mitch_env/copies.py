@@ -47,15 +47,15 @@ def check_snapshot(snapshot: Any, game: Game, options: Any, tables: np.ndarray) 
     Raises:
         ValueError: If it is no snapshot of a match by these rules.
     """
-    if not isinstance(snapshot, Snapshot):
+    if not isinstance(snapshot, Snapshot) or not hasattr(snapshot, "table") or not hasattr(snapshot, "log"):
         raise ValueError(f"restore takes what snapshot() or redeal_hidden() returned, got {type(snapshot).__name__}")
     table, log = snapshot.table, snapshot.log
-    if not isinstance(table, np.ndarray) or table.dtype != tables.dtype or table.shape != (1,):
+    if type(table) not in (np.ndarray, np.recarray) or table.dtype != tables.dtype or table.shape != (1,):
         raise ValueError(
             f"the table of the snapshot must be one table of {game.name}, an array of shape (1,) as snapshot() and "
             f"redeal_hidden() make it; got {described(table)}"
         )
-    if log is not None and not all(isinstance(deal, DealLog) for deal in log):
+    if log is not None and not _is_log(log, table.dtype):
         raise ValueError("the log of the snapshot must be None or the deals that snapshot() has put there")
     fixed = _bytes_of_rules(tables.dtype, options)
     if np.any(opaque_bytes(table)[fixed] != opaque_bytes(tables)[fixed]):
@@ -64,6 +64,20 @@ def check_snapshot(snapshot: Any, game: Game, options: Any, tables: np.ndarray) 
     asks = s.phase >= FIRST_OWN_PHASE and 0 <= s.actor < s.players
     if not asks and not (s.phase == PHASE_OVER and s.actor == NOBODY):
         raise ValueError("the table of the snapshot is neither over nor asks a seat anything: it is not from a match")
+
+
+def _is_log(log: Any, dtype: np.dtype) -> bool:
+    return isinstance(log, tuple) and bool(log) and all(_is_deal(deal, dtype) for deal in log)
+
+
+def _is_deal(deal: Any, dtype: np.dtype) -> bool:
+    return (
+        isinstance(deal, DealLog)
+        and isinstance(deal.table, bytes)
+        and len(deal.table) == dtype.itemsize
+        and isinstance(deal.actions, list)
+        and all(isinstance(action, int) for action in deal.actions)
+    )
 
 
 def _other_rules(table: Table, options: Any, own: Table) -> str:

@@ -8,14 +8,34 @@ going on once the call has been left, and the caller takes no lock that an inter
 from __future__ import annotations
 
 import os
-import threading
+import sys
 import weakref
+from _thread import start_new_thread  # one step, while Thread.start can be interrupted with a lock in hand
 from collections.abc import Callable
 from queue import SimpleQueue
+from threading import RLock
+from types import FrameType
 from typing import Any
 
 #: Who has a part of a job: a thread that works on it, or nobody ever.
 _BEGUN, _DROPPED = "begun", "dropped"
+#: How often something is tried that must be done although the caller is interrupted again and again.
+_MOST_TRIES = 100
+
+
+def finish(call: Callable[[], Any]) -> None:
+    """Calls something until it has come to its end, although the caller is interrupted meanwhile.
+
+    For what is done after an interrupt, which is raised afterwards; one that comes now is forgotten. It may begin again after
+    any part of it has been done.
+    """
+    for _ in range(_MOST_TRIES):
+        try:
+            call()
+            return
+        except BaseException:
+            continue
+    call()
 
 
 class _Job:
@@ -24,8 +44,8 @@ class _Job:
     All that several threads change here is changed by single operations of dictionaries and queues.
     """
 
-    def __init__(self, work: Callable[[int], Any], n_parts: int, give_up: Callable[[], None]) -> None:
-        self.work, self.n_parts, self.give_up = work, n_parts, give_up
+    def __init__(self, work: Callable[[int], Any], n_parts: int, give_up: Callable[[], None], caller: FrameType) -> None:
+        self.work, self.n_parts, self.give_up, self.caller = work, n_parts, give_up, caller
         self.owners: dict[int, str] = {}
         self.has_ended: dict[int, bool] = {}
         self.errors: list[BaseException] = []
@@ -44,6 +64,13 @@ class _Job:
             self.has_ended[part] = True
             self._endings.put(part)
 
+    def is_under_way(self) -> bool:
+        """Whether the call is still going on that made it, so that who asks was called from there."""
+        frame: FrameType | None = sys._getframe()
+        while frame is not None and frame is not self.caller:
+            frame = frame.f_back
+        return frame is not None
+
     def wait(self) -> None:
         """Until no thread works on it, or will."""
         for part in range(1, self.n_parts):
@@ -59,32 +86,32 @@ class _Job:
 
 
 class Crew:
-    """Threads of one process that do parts of jobs. They end when nobody has the crew any more.
+    """Threads that do parts of jobs for one caller at a time. They start with the first job, and end when nobody has the crew.
 
     Args:
         n: How many there are, the caller not included.
 
     Attributes:
-        process: The process that they live in; a forked one has none of them.
-
-    Raises:
-        RuntimeError: If a thread cannot be started; none is left then.
+        turn: To be held by whoever works with what the crew works on; a thread may hold it several times, so that one whom an
+            interrupt has left with it can go on.
     """
 
     def __init__(self, n: int) -> None:
-        self.process = os.getpid()
-        self._in_use = threading.RLock()  # whoever holds it by an interrupt at a bad moment can go on
+        self._n = n
+        _ALL.add(self)
+        self.forget_threads()
+
+    def forget_threads(self) -> None:
+        """As new: a forked process has none of the threads, and nobody there holds the turn."""
+        self.turn = RLock()
         self._job: _Job | None = None
-        self._inboxes: list[SimpleQueue[_Job | None]] = [SimpleQueue() for _ in range(n)]
-        weakref.finalize(self, _dismiss, self._inboxes)
-        for part, inbox in enumerate(self._inboxes, 1):
-            threading.Thread(target=_serve, args=(inbox, part), name=f"mitch_env_{part}", daemon=True).start()
+        self._inboxes: list[SimpleQueue[_Job | None]] = []
 
     def run(self, work: Callable[[int], Any], n_parts: int, give_up: Callable[[], None]) -> Any:
         """``work(part)`` for each part at once: 0 in the calling thread, the others in one thread each.
 
-        Only one call at a time; others wait for it. If an exception is raised in one part, or in the calling thread from
-        outside, it comes out of here after all threads have ended their parts.
+        An exception that is raised in one part, or in the calling thread from outside, comes out of here after all threads have
+        ended their parts.
 
         Args:
             work: What to do.
@@ -93,28 +120,56 @@ class Crew:
 
         Returns:
             What ``work(0)`` returned.
+
+        Raises:
+            RuntimeError: If a thread cannot be started, or if it is called while it is at work, by a signal handler.
         """
-        with self._in_use:
-            self._drop_unfinished()
-            job = self._job = _Job(work, n_parts, give_up)
+        with self.turn:
+            self.settle()
+            if not self._inboxes:
+                self._start()
+            job = self._job = _Job(work, n_parts, give_up, sys._getframe())
             try:
                 for inbox in self._inboxes[: n_parts - 1]:
                     inbox.put(job)
                 answer = work(0)
                 job.wait()
             except BaseException:
-                self._drop_unfinished()
+                finish(self._drop)
                 raise
             self._job = None
         if job.errors:
             raise job.errors[0]
         return answer
 
-    def _drop_unfinished(self) -> None:
-        """Sees that nobody works on the last job, if it was left by an exception (even this may be interrupted)."""
+    def settle(self) -> None:
+        """Sees that nobody works on a job that was left by an exception, should even the end of that have been interrupted.
+
+        Raises:
+            RuntimeError: If a job of the calling thread is under way.
+        """
+        if self._job is not None:
+            with self.turn:
+                if self._job is not None and self._job.is_under_way():
+                    raise RuntimeError("a call with several threads is under way: a signal handler cannot use what it works on")
+                finish(self._drop)
+
+    def _drop(self) -> None:
         if self._job is not None:
             self._job.drop()
             self._job = None
+
+    def _start(self) -> None:
+        inboxes: list[SimpleQueue[_Job | None]] = [SimpleQueue() for _ in range(self._n)]
+        # At the end of the program the threads end by themselves; until then they may be needed.
+        weakref.finalize(self, _dismiss, inboxes).atexit = False
+        try:
+            for part, inbox in enumerate(inboxes, 1):
+                start_new_thread(_serve, (inbox, part))
+        except BaseException:
+            _dismiss(inboxes)
+            raise
+        self._inboxes = inboxes
 
 
 def _serve(inbox: SimpleQueue[_Job | None], part: int) -> None:
@@ -127,5 +182,20 @@ def _serve(inbox: SimpleQueue[_Job | None], part: int) -> None:
 
 
 def _dismiss(inboxes: list[SimpleQueue[_Job | None]]) -> None:
-    for inbox in inboxes:
-        inbox.put(None)
+    def put() -> None:
+        for inbox in inboxes:
+            inbox.put(None)
+
+    finish(put)
+
+
+_ALL: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for crew in _ALL:
+        crew.forget_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -19,6 +19,7 @@ from pettingzoo.utils import BaseWrapper, turn_based_aec_to_parallel, wrappers
 
 import mitch_env
 from mitch_env import GAMES, Batch, IllegalActionError, OptionsError, Snapshot, TableEnv, make
+from mitch_env.log import DealLog
 
 REWARDS = ("points", "relative", "outcome")
 EVERY_TABLE = [(name, players) for name in GAMES for players in range(2, 6)]
@@ -590,7 +591,14 @@ def odd_snapshots() -> dict[str, Any]:
         "none": Snapshot(None, None),  # type: ignore[arg-type]
         "bytes": Snapshot(b"", None),  # type: ignore[arg-type]
         "another game": Snapshot(Batch("mitchell", 1, seed=1).snapshot(), None),
-        "a wrong log": Snapshot(Batch("mitch_jp", 1, seed=3).snapshot(), (1,)),  # type: ignore[arg-type]
+        "a wrong log": Snapshot(moment.table, (1,)),  # type: ignore[arg-type]
+        "a number for a log": Snapshot(moment.table, 3),  # type: ignore[arg-type]
+        "an empty log": Snapshot(moment.table, ()),
+        "a log that is used up": Snapshot(moment.table, (deal for deal in moment.log or ())),  # type: ignore[arg-type]
+        "a log without deals": Snapshot(moment.table, (DealLog(None, None),)),  # type: ignore[arg-type]
+        "a log of another game": Snapshot(moment.table, (DealLog(b"x", [1, 2]),)),
+        "a masked table": Snapshot(np.ma.array(moment.table), None),  # type: ignore[arg-type]
+        "an unfinished one": object.__new__(Snapshot),
         "a table without a match": Snapshot(silent, None),
         "a table without an actor": Snapshot(nobody, None),
         "no snapshot": moment.table,
