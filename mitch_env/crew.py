@@ -105,7 +105,7 @@ class Crew:
         """As new: a forked process has none of the threads, and nobody there holds the turn."""
         self.turn = RLock()
         self._job: _Job | None = None
-        self._inboxes: list[SimpleQueue[_Job | None]] = []
+        self._inboxes: list[SimpleQueue[Any]] = []
 
     def run(self, work: Callable[[int], Any], n_parts: int, give_up: Callable[[], None]) -> Any:
         """``work(part)`` for each part at once: 0 in the calling thread, the others in one thread each.
@@ -160,33 +160,25 @@ class Crew:
             self._job = None
 
     def _start(self) -> None:
-        inboxes: list[SimpleQueue[_Job | None]] = [SimpleQueue() for _ in range(self._n)]
-        # At the end of the program the threads end by themselves; until then they may be needed.
-        weakref.finalize(self, _dismiss, inboxes).atexit = False
+        inboxes: list[SimpleQueue[Any]] = [SimpleQueue() for _ in range(self._n)]
         try:
             for part, inbox in enumerate(inboxes, 1):
-                start_new_thread(_serve, (inbox, part))
+                # At the end something that is no job is put there, without an instruction of Python that could be interrupted.
+                start_new_thread(_serve, (inbox, part, weakref.ref(self, inbox.put)))
         except BaseException:
-            _dismiss(inboxes)
+            for inbox in inboxes:
+                inbox.put(None)
             raise
         self._inboxes = inboxes
 
 
-def _serve(inbox: SimpleQueue[_Job | None], part: int) -> None:
+def _serve(inbox: SimpleQueue[Any], part: int, crew: weakref.ref[Crew]) -> None:
     while True:
         job = inbox.get()
-        if job is None:
+        if not isinstance(job, _Job):
             return
         job.do(part)
         del job  # and with it what the work is done on, while waiting for the next
-
-
-def _dismiss(inboxes: list[SimpleQueue[_Job | None]]) -> None:
-    def put() -> None:
-        for inbox in inboxes:
-            inbox.put(None)
-
-    finish(put)
 
 
 _ALL: weakref.WeakSet[Crew] = weakref.WeakSet()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import functools
 import gc
 import itertools
 import os
@@ -210,8 +210,10 @@ def test_signals_at_any_time_leave_nobody_at_work(what: str) -> None:
 def test_a_thread_that_cannot_be_started_is_told_and_the_next_step_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     start = crew.start_new_thread
     for failing in (0, 1, 2):
-        batch = copy.deepcopy(Batch("mitch_jp", 40, seed=1, threads=4))  # a copy has no threads before it needs them
-        twin = Batch("mitch_jp", 40, seed=1)
+        batch, twin = (Batch("mitch_jp", 40, seed=1, threads=threads) for threads in (4, 1))
+        play(batch, 1)
+        play(twin, 1)
+        batch._crew = crew.Crew(3)  # without threads before it needs them
         gc.collect()
         alive, before, left = crew_threads(), contents(batch), failing
 
@@ -241,6 +243,7 @@ def test_what_fails_in_a_thread_is_raised_and_the_batch_goes_on(failing: int, mo
     before, actions = contents(batch), batch.random_actions().copy()
     step_range = Batch._step_range
 
+    @functools.wraps(step_range)
     def fails(self: Batch, where: Any, actions: Any, verdicts: Any, worker: int, lo: int, hi: int) -> int:
         if worker == failing:
             raise MemoryError(f"in thread {failing}")
