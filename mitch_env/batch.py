@@ -29,7 +29,7 @@ STEP_LEAD, PICK_LEAD = 128, 1024
 
 #: Attributes that a copy has of its own making.
 _MADE_ANEW = frozenset(("observation", "mask", "scored", "terminated", "truncated", "_raw", "_own_verdict", "_crew"))
-_MADE_ANEW |= {"_kernels", "_paid", "_seen", "_compiled"}
+_MADE_ANEW |= {"_kernels", "_paid", "_seen"}
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,6 @@ class Batch:
         self._raw = kernel_view(self.tables)
         self._own_verdict = np.zeros(1, np.int64)  # of the calling thread on the actions of a step, if it is the only one
         self._crew = Crew(self._threads - 1)
-        self._compiled: set[str] = set()  # the work whose kernels are all there
         # Nothing looks at the types of what these are given: only arrays made here, or by the checks of actions and rows.
         self._kernels = kernels_of(self.game.rules).direct
         self._paid = (self.reward, self._scored, self._terminated, self._truncated, self._policy)
@@ -235,8 +234,7 @@ class Batch:
                 own_names = self._renamed[: len(where)]
                 self._kernels.rename_rows(self._code, where, chosen, True, own_names)
                 chosen = own_names
-            workers = 1 if self._threads == 1 else self._n_workers(self._step_range, len(where))
-            verdicts = self._own_verdict if workers == 1 else np.zeros(workers, np.int64)
+            verdicts = self._own_verdict if self._threads == 1 else np.zeros(self._n_workers(len(where)), np.int64)
             try:
                 first = self._share(self._step_range, (where, chosen, verdicts), verdicts)
             except BaseException:
@@ -399,13 +397,9 @@ class Batch:
             self._kernels.view_rows(self._raw, where, lo, hi, *self._seen)
         self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
 
-    def _n_workers(self, work: Any, n: int) -> int:
-        """How many threads share some work on ``n`` tables: one the first time, and when the interpreter ends.
-
-        The first time it may compile, and if the caller is interrupted there, numba may lock other threads out for ever.
-        """
-        is_shared = n >= 2 * self._threads and work.__name__ in self._compiled and not sys.is_finalizing()
-        return self._threads if is_shared else 1
+    def _n_workers(self, n: int) -> int:
+        """How many threads share the work on ``n`` tables. None of them runs any more when the interpreter ends."""
+        return self._threads if n >= 2 * self._threads and not sys.is_finalizing() else 1
 
     def _share(self, work: Any, given: tuple[Any, ...], verdicts: np.ndarray | None = None, lead: int = STEP_LEAD) -> Any:
         """``work(*given, worker, lo, hi)`` over all places of ``given[0]``, split over the threads.
@@ -420,11 +414,9 @@ class Batch:
             What it returns for the first part.
         """
         n = len(given[0])
-        workers = 1 if self._threads == 1 else self._n_workers(work, n)
+        workers = 1 if self._threads == 1 else self._n_workers(n)
         if workers == 1:
-            answer = work(*given, 0, 0, n)
-            self._compiled.add(work.__name__)
-            return answer
+            return work(*given, 0, 0, n)
         lead = min(lead, n // (4 * workers))
         cuts = [0, *(lead + (n - lead) * i // workers for i in range(1, workers + 1))]
 

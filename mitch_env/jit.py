@@ -17,10 +17,13 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numba
@@ -29,6 +32,8 @@ from numba import types
 from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic, overload, register_jitable
+
+from .crew import finish
 
 #: numba's settings; read when used, since a caller may change them.
 config: Any = numba_config
@@ -259,6 +264,35 @@ def _settings() -> dict[str, Any]:
     return {"nogil": True, "_nrt": False, "forceinline": True, "error_model": "python" if config.BOUNDSCHECK else "numpy"}
 
 
+def _apart(make: Callable[[], F]) -> F:
+    """Calls something of the compiler in a thread of its own, where no signal comes: it is not made for being interrupted.
+
+    Numba keeps a lock and LLVM's memory is freed twice if that happens at a bad moment. Ctrl-C is raised when it has ended.
+    """
+    if threading.current_thread() is not threading.main_thread() or sys.is_finalizing():
+        return make()
+    made: list[F] = []
+    failed: list[BaseException] = []
+    ended: SimpleQueue[None] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            made.append(make())
+        except BaseException as error:
+            failed.append(error)
+        ended.put(None)
+
+    start_new_thread(work, ())
+    try:
+        ended.get()
+    except BaseException:
+        finish(lambda: made or failed or ended.get())
+        raise
+    if failed:
+        raise failed[0]
+    return made[0]
+
+
 def kernel(function: F, signature: Any, what: str) -> F:
     """Compiles ``function`` for one signature, or takes it from the cache.
 
@@ -280,16 +314,20 @@ def kernel(function: F, signature: Any, what: str) -> F:
             "set MITCH_ENV_CACHE to a folder that can"
         )
         # numba would put the code beside the sources, where it does not notice that a called function was edited.
-        uncached: F = numba.njit(signature, **_settings())(function)
+        uncached: F = _apart(lambda: numba.njit(signature, **_settings())(function))
         return uncached
     if is_first:
         _say_once(f"mitch_env: compiling the rules for this machine: some seconds, once; later starts take it from {folder}")
-    with _numba_cache_in(folder):
-        compiled: F = numba.njit(signature, cache=True, **_settings())(function)
-    if is_first:
-        marker.touch()
-        _forget_old_caches(folder)
-    return compiled
+
+    def compiled() -> F:
+        with _numba_cache_in(folder):
+            made: F = numba.njit(signature, cache=True, **_settings())(function)
+        if is_first:
+            marker.touch()
+            _forget_old_caches(folder)
+        return made
+
+    return _apart(compiled)
 
 
 def direct(compiled: Any) -> Any:

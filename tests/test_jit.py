@@ -7,8 +7,11 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -22,7 +25,7 @@ from games import engine_of
 from scipy.stats import chi2
 
 import mitch_env
-from mitch_env import GAMES, Batch, make
+from mitch_env import GAMES, Batch, jit, make
 from mitch_env.bits import expand, lowest_bit, nonzero, popcount
 from mitch_env.chance import below, checked_seed, draw_below, match_seeds, mix, next_seed, shuffle, stream
 from mitch_env.jit import cache_folder, config, kernel, lines_to_fetch
@@ -400,3 +403,40 @@ def test_streams_and_later_matches_start_elsewhere() -> None:
         chain.append(int(next_seed(np.uint64(chain[-1]))))
     assert len(set(chain)) == 1001
     assert max(chain) < 1 << 53
+
+
+# --- Interrupts.
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="there are no signals of one's own here")
+def test_an_interrupt_while_something_compiles_comes_out_when_it_has_ended() -> None:
+    class Interrupt(BaseException):
+        pass
+
+    def interrupt(*_: Any) -> None:
+        raise Interrupt
+
+    done = []
+
+    def compiles() -> None:
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGUSR1)
+            time.sleep(0.02)
+        done.append(threading.current_thread() is not threading.main_thread())
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(Interrupt):
+            jit._apart(compiles)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert done == [True]
+
+
+def test_what_does_not_compile_says_so() -> None:
+    def fails() -> None:
+        raise ValueError("no such type")
+
+    with pytest.raises(ValueError, match="no such type"):
+        jit._apart(fails)
+    assert jit._apart(lambda: 5) == 5  # type: ignore[type-var]

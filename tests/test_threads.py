@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import itertools
 import os
@@ -243,7 +242,6 @@ def test_what_fails_in_a_thread_is_raised_and_the_batch_goes_on(failing: int, mo
     before, actions = contents(batch), batch.random_actions().copy()
     step_range = Batch._step_range
 
-    @functools.wraps(step_range)
     def fails(self: Batch, where: Any, actions: Any, verdicts: Any, worker: int, lo: int, hi: int) -> int:
         if worker == failing:
             raise MemoryError(f"in thread {failing}")
