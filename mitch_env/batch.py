@@ -345,7 +345,8 @@ class Batch:
     # --- Inside.
 
     def _rows(self, rows: Any) -> np.ndarray:
-        self._crew.settle()
+        if self._threads > 1:
+            self._crew.settle()
         return self._all_rows if rows is None else checked_rows(rows, len(self))
 
     def _rows_once(self, rows: Any) -> np.ndarray:
