@@ -45,7 +45,8 @@ class _Job:
     """
 
     def __init__(self, work: Callable[[int], Any], n_parts: int, give_up: Callable[[], None], caller: FrameType) -> None:
-        self.work, self.n_parts, self.give_up, self.caller = work, n_parts, give_up, caller
+        self.work, self.n_parts, self.give_up = work, n_parts, give_up
+        self.caller: FrameType | None = caller
         self.owners: dict[int, str] = {}
         self.has_ended: dict[int, bool] = {}
         self.errors: list[BaseException] = []
@@ -137,7 +138,7 @@ class Crew:
             except BaseException:
                 finish(self._drop)
                 raise
-            self._job = None
+            self._job = job.caller = None  # the frame holds the job, so that neither would go away by itself
         if job.errors:
             raise job.errors[0]
         return answer
@@ -155,9 +156,10 @@ class Crew:
                 finish(self._drop)
 
     def _drop(self) -> None:
-        if self._job is not None:
-            self._job.drop()
-            self._job = None
+        job = self._job
+        if job is not None:
+            job.drop()
+            self._job = job.caller = None
 
     def _start(self) -> None:
         inboxes: list[SimpleQueue[Any]] = [SimpleQueue() for _ in range(self._n)]

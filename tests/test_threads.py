@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -75,9 +76,16 @@ def test_threads_end_with_their_batch() -> None:
     play(batch, 2)
     started = crew_threads() - before
     assert len(started) == 4
-    del batch
+    is_there = weakref.ref(batch)
     gc.collect()
-    wait_until_ended(started)
+    gc.disable()  # nothing holds itself in a circle
+    try:
+        play(batch, 3)
+        del batch
+        wait_until_ended(started)
+        assert is_there() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
