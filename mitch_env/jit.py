@@ -267,7 +267,7 @@ def _settings() -> dict[str, Any]:
 def _apart(make: Callable[[], F]) -> F:
     """Calls something of the compiler in a thread of its own, where no signal comes: it is not made for being interrupted.
 
-    At a bad moment other threads then waited for its locks for ever, or memory was freed twice. Ctrl-C is raised when it has ended.
+    At a bad moment other threads waited for its locks for ever, or memory was freed twice. Ctrl-C is raised when it has ended.
     """
     if threading.current_thread() is not threading.main_thread() or sys.is_finalizing():
         return make()
