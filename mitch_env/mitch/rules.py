@@ -264,16 +264,16 @@ def place(s: Table, seat: int, card: int) -> None:
 
 @rule
 def apply_draw(s: Table, action: int) -> bool:
-    """``PHASE_DRAW``: draw, or take the top discard into the own tableau, which ends the turn (J4). False at the deal's end."""
+    """``PHASE_DRAW``: draw, or take the top discard into the own tableau (J4). False if the turn is over."""
     if action != TAKE:
-        return draw(s) or advance(s)
+        return draw(s)
     s.pile_size -= 1
     card = s.pile[s.pile_size]
     s.pile[s.pile_size] = 0
     place(s, s.actor, card)
     count_placement(s, s.actor)
     note(s, TOOK, s.actor, card)
-    return advance(s)
+    return False
 
 
 @rule
@@ -284,8 +284,8 @@ def count_placement(s: Table, seat: int) -> None:
 
 
 @rule
-def apply_play(s: Table, action: int) -> bool:
-    """``PHASE_PLAY``: lay a card, discard it, or lay an ace on its pile. False at the deal's end."""
+def apply_play(s: Table, action: int) -> None:
+    """``PHASE_PLAY``: lay a card, discard it, or lay an ace on its pile, which ends the turn."""
     seat = s.actor
     card = action % DISCARD
     was_open = not is_closed(s)
@@ -305,15 +305,18 @@ def apply_play(s: Table, action: int) -> bool:
     if s.clock == ACE_HAND and not is_closed(s):  # R2: back to five, the closing ace excepted; R4
         s.hand[seat] |= bit(s.stock[s.stock_next])
         s.stock_next += 1
-    return advance(s)
 
 
 @rule
 def apply_action(s: Table, action: int) -> None:
     """One decision of the actor and all that follows by itself. The action must be legal."""
     clear_rewards(s)
-    goes_on = apply_draw(s, action) if s.phase == PHASE_DRAW else apply_play(s, action)
-    if not goes_on:
+    if s.phase == PHASE_DRAW:
+        if apply_draw(s, action):
+            return
+    else:
+        apply_play(s, action)
+    if not advance(s):
         finish_deal(s)
 
 

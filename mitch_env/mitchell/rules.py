@@ -32,9 +32,9 @@ from .kinds import (
     is_investigation,
     suit_of,
 )
-from .scoring import finish_blocked, finish_truncated, finish_won, round_winner
-from .state import CENTER, PHASE_DRAWN, PHASE_PLAY, playable, playable_with
-from .window import answer, open_window
+from .scoring import finish_round, round_winner
+from .state import CENTER, PHASE_ANSWER, PHASE_DRAWN, PHASE_PLAY, playable, playable_with
+from .window import answer, close_window, open_window
 
 
 @rule
@@ -62,18 +62,11 @@ def open_deal(s: Table) -> None:
     s.deals_dealt += 1
     note(s, DEALT, s.dealer, s.deals_dealt & 0xFF)
     s.turn = next_seat(s, s.dealer)
-    run_turns(s)
+    if not begin_turn(s):
+        end_turns(s)
 
 
 # --- A turn.
-
-
-@rule
-def run_turns(s: Table) -> None:
-    """Begins turns until somebody must decide or the round is over."""
-    while not begin_turn(s):
-        if not end_turn(s):
-            return
 
 
 @rule
@@ -107,38 +100,48 @@ def end_turn(s: Table) -> bool:
     """Winner, blocked, truncated, in this order (M20); else the turn passes on. False if the round is over."""
     s.turns_done += 1
     winner = round_winner(s)
-    if winner != NOBODY:
-        finish_won(s, winner)
-    elif s.idle_turns >= s.players:  # M13
-        finish_blocked(s)
-    elif s.turns_done >= s.max_turns:
-        finish_truncated(s)
-    else:
-        s.turn = next_seat(s, s.turn)
-        return True
-    return False
+    if winner != NOBODY or s.idle_turns >= s.players or s.turns_done >= s.max_turns:  # M13
+        finish_round(s, winner)
+        return False
+    s.turn = next_seat(s, s.turn)
+    return True
 
 
-# --- The decisions.
+@rule
+def end_turns(s: Table) -> None:
+    """Ends the turn, and those after it that end by themselves, until somebody must decide or the round is over."""
+    goes_on = True
+    while goes_on:
+        goes_on = end_turn(s) and not begin_turn(s)
+
+
+# --- The decisions. What is large is called in one place only, since kernels take in whatever they call.
 
 
 @rule
 def apply_action(s: Table, action: int) -> None:
     """One decision of the actor and all that follows by itself. The action must be legal."""
     clear_rewards(s)
-    if s.phase == PHASE_PLAY:
-        is_turn_over = apply_play(s, action)
-    elif s.phase == PHASE_DRAWN:
-        is_turn_over = apply_drawn(s, action)
+    reaction = NOTHING
+    if s.phase == PHASE_ANSWER:
+        reaction = reaction_of(s, action)
+        is_asking = answer(s, reaction)
+    elif s.phase == PHASE_DRAWN and action == pass_at(s.seats_encoded):  # M26
+        s.drawn = NOTHING
+        note(s, KEPT, s.turn, 0)
+        is_asking = False
     else:
-        is_turn_over = apply_answer(s, action)
-    if is_turn_over and end_turn(s):
-        run_turns(s)
+        s.drawn = NOTHING
+        is_asking = apply_play(s, action)
+    if not is_asking:
+        if s.pending != NOTHING:
+            close_window(s, reaction)
+        end_turns(s)
 
 
 @rule
 def apply_play(s: Table, action: int) -> bool:
-    """``PHASE_PLAY``: a card of the hand. True if the turn is over."""
+    """``PHASE_PLAY`` or ``PHASE_DRAWN``: a card of the hand. True if somebody is asked for an answer to it."""
     seats = int(s.seats_encoded)
     kind, word, gift = split_action(seats, action)
     if kind == CHANGE:
@@ -152,7 +155,7 @@ def apply_play(s: Table, action: int) -> bool:
     lay(s, s.turn, kind)
     if is_investigation(kind):
         investigate(s, kind, place)
-        return True
+        return False
     return open_window(s, kind, place, word if kind == CHANGE else NOTHING, gift)
 
 
@@ -170,17 +173,7 @@ def investigate(s: Table, kind: int, place: int) -> None:
 
 
 @rule
-def apply_drawn(s: Table, action: int) -> bool:
-    """``PHASE_DRAWN``: the card just drawn, or pass (M26). True if the turn is over."""
-    s.drawn = NOTHING
-    if action == pass_at(s.seats_encoded):
-        note(s, KEPT, s.turn, 0)
-        return True
-    return apply_play(s, action)
-
-
-@rule
-def apply_answer(s: Table, action: int) -> bool:
-    """``PHASE_ANSWER``: cancel, revenge or decline. True if the turn is over."""
+def reaction_of(s: Table, action: int) -> int:
+    """The reaction that an action of ``PHASE_ANSWER`` plays: cancel or revenge, or NOTHING if it declines."""
     which = action - pass_at(s.seats_encoded) - 1
-    return answer(s, CANCEL + which if which < 2 else NOTHING)
+    return CANCEL + which if which < 2 else NOTHING

@@ -36,48 +36,33 @@ def points_of_hand(s: Table, seat: int) -> int:
 
 
 @rule
-def finish_won(s: Table, winner: int) -> None:
-    """The round is over: ``winner`` has played all cards."""
-    note(s, WON, winner, 0)
+def finish_round(s: Table, winner: int) -> None:
+    """The round is over: won; blocked, which gives 0 to all (M13); or cut short in its middle, and the match with it (M20)."""
     for seat in range(s.players):
-        s.points[seat] = points_of_hand(s, seat)
-    if s.mitchell != CENTER:
-        s.points[s.mitchell] = CAUGHT_POINTS  # M22
-        note(s, CAUGHT, s.mitchell, 0)
-    s.points[winner] = WINNER_POINTS
-    settle(s)
-
-
-@rule
-def finish_blocked(s: Table) -> None:
-    """The round is over without a winner: 0 for all (M13)."""
-    note(s, BLOCKED, s.turn, 0)
-    for seat in range(s.players):
-        s.points[seat] = 0
-    settle(s)
-
-
-@rule
-def finish_truncated(s: Table) -> None:
-    """The match is over in the middle of a round, which gives no points (M20)."""
-    note(s, STOPPED, s.turn, 0)
-    for seat in range(s.players):
-        s.points[seat] = 0
-    s.truncated = 1
-    end_match(s)
-
-
-@rule
-def end_match(s: Table) -> None:
-    """Nobody has anything to decide any more."""
+        s.points[seat] = points_of_hand(s, seat) if winner != NOBODY else 0
+    if winner != NOBODY:
+        note(s, WON, winner, 0)
+        if s.mitchell != CENTER:
+            s.points[s.mitchell] = CAUGHT_POINTS  # M22
+            note(s, CAUGHT, s.mitchell, 0)
+        s.points[winner] = WINNER_POINTS
+    elif s.idle_turns >= s.players:
+        note(s, BLOCKED, s.turn, 0)
+    else:
+        note(s, STOPPED, s.turn, 0)
+        s.truncated = 1
     s.actor = NOBODY
-    s.phase = PHASE_OVER
-    pay_match(s)
+    if s.truncated != 0 or settle(s):
+        s.phase = PHASE_OVER
+        pay_match(s)
+    else:
+        s.dealer = next_seat(s, s.dealer)  # M2
+        s.phase = PHASE_DEAL
 
 
 @rule
-def settle(s: Table) -> None:
-    """Adds the points of the round and sets up what comes next: ``PHASE_DEAL`` or ``PHASE_OVER`` (M24)."""
+def settle(s: Table) -> bool:
+    """Adds the points of the round. True if it was the last one of the match (M24)."""
     s.deals_done += 1
     is_reached = False
     for seat in range(s.players):
@@ -85,9 +70,4 @@ def settle(s: Table) -> None:
         if s.target_score != 0 and s.totals[seat] >= s.target_score:
             is_reached = True
     pay_deal(s)
-    if is_reached or s.deals_done >= s.rounds:
-        end_match(s)
-        return
-    s.dealer = next_seat(s, s.dealer)  # M2
-    s.actor = NOBODY
-    s.phase = PHASE_DEAL
+    return bool(is_reached or s.deals_done >= s.rounds)

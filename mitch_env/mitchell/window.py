@@ -54,44 +54,37 @@ def ask_from(s: Table, step: int) -> bool:
 
 @rule
 def open_window(s: Table, action: int, target: int, new_suit: int, gift: int) -> bool:
-    """The seat whose turn it is has laid an action card: asks for answers. True if nobody has any and the turn is over."""
+    """The seat whose turn it is has laid an action card: asks for answers. False if nobody is asked."""
     s.pending = action
     s.target = target
     s.new_suit = new_suit
     s.gift = gift
-    if ask_from(s, 0):
-        return False
-    close_window(s, NOTHING)
-    return True
+    return ask_from(s, 0)
 
 
 @rule
 def answer(s: Table, reaction: int) -> bool:
-    """The actor plays a reaction, or declines (NOTHING). True if that closes the window and the turn is over."""
+    """The actor plays a reaction, or declines (NOTHING). True if somebody else is asked then."""
     if reaction == NOTHING:
         step = int(s.actor) - first_asked(s)
-        if ask_from(s, (step if step >= 0 else step + int(s.players)) + 1):
-            return False
-    else:
-        note(s, REACTED, s.actor, reaction)
-        lay(s, s.actor, reaction)
-    close_window(s, reaction)
-    return True
+        return ask_from(s, (step if step >= 0 else step + int(s.players)) + 1)
+    note(s, REACTED, s.actor, reaction)
+    lay(s, s.actor, reaction)
+    return False
 
 
 @rule
 def close_window(s: Table, reaction: int) -> None:
-    """First the effect of the action, then the draw that the reaction forces (M7, M16)."""
+    """Nobody is asked any more: first the effect of the action, then the draw that the reaction forces (M7, M16)."""
     if reaction != CANCEL:
         take_effect(s)
     s.pending = NOTHING
     s.target = NOBODY
     s.new_suit = NOTHING
     s.gift = NOTHING
-    if reaction == CANCEL:
-        draw_some(s, s.turn, 1)
-    elif reaction == REVENGE:
-        draw_some(s, s.turn, 2)
+    n_forced = 1 if reaction == CANCEL else 2 if reaction == REVENGE else 0
+    if n_forced > 0:
+        draw_some(s, s.turn, n_forced)
 
 
 @rule
