@@ -8,6 +8,9 @@ import numpy as np
 
 from .errors import IllegalActionError
 
+#: The one object that stands for these integers in almost all arrays.
+_INT64 = np.dtype(np.int64)
+
 
 def plain(numbers: np.ndarray) -> np.ndarray:
     """Integers as kernels take them: int64, in one piece, aligned and writeable."""
@@ -38,6 +41,8 @@ def checked_actions(actions: Any, n: int) -> np.ndarray:
         ValueError: If they are not ``n`` integers.
         IllegalActionError: If one is beyond the integers of 64 bits.
     """
+    if type(actions) is np.ndarray and actions.dtype is _INT64 and actions.shape == (n,) and actions.flags.carray:
+        return actions  # already as kernels take them
     chosen = np.asarray(actions)
     if chosen.shape != (n,) or (chosen.dtype.kind not in "iu" and n):
         raise ValueError(f"actions must be {n} integers, got {chosen.dtype} of shape {chosen.shape}")

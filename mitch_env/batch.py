@@ -29,7 +29,7 @@ STEP_LEAD, PICK_LEAD = 128, 1024
 
 #: Attributes that a copy has of its own making.
 _MADE_ANEW = frozenset(("observation", "mask", "scored", "terminated", "truncated", "_raw", "_own_verdict", "_crew"))
-_MADE_ANEW |= {"_kernels", "_paid", "_seen"}
+_MADE_ANEW |= {"_kernels", "_of_a_step", "_seen"}
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,9 @@ class Batch:
         self._crew = Crew(self._threads - 1)
         # Nothing looks at the types of what these are given: only arrays made here, or by the checks of actions and rows.
         self._kernels = kernels_of(self.game.rules).direct
-        self._paid = (self.reward, self._scored, self._terminated, self._truncated, self._policy)
         self._seen = (self.encoder.flat, self._mask, self.actor)
+        how = (self._goes_on, not self._canonical)
+        self._of_a_step = (*how, self.reward, self._scored, self._terminated, self._truncated, self._policy, *self._seen)
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -228,15 +229,19 @@ class Batch:
         An exception from outside, such as that of Ctrl-C, leaves it played at all tables or at none (with ``check``).
         """
         with self._crew.turn:
-            where = self._rows_once(rows)
-            chosen = checked_actions(actions, len(where))
+            where = self._all_rows if rows is None and self._threads == 1 else self._rows_once(rows)
+            n = len(where)
+            chosen = checked_actions(actions, n)
             if self._canonical:
-                own_names = self._renamed[: len(where)]
+                own_names = self._renamed[:n]
                 self._kernels.rename_rows(self._code, where, chosen, True, own_names)
                 chosen = own_names
-            verdicts = self._own_verdict if self._threads == 1 else np.zeros(self._n_workers(len(where)), np.int64)
             try:
-                first = self._share(self._step_range, (where, chosen, verdicts), verdicts)
+                if self._threads == 1:
+                    first = self._step_range(where, chosen, self._own_verdict, 0, 0, n)
+                else:
+                    verdicts = np.zeros(self._n_workers(n), np.int64)
+                    first = self._share(self._step_range, (where, chosen, verdicts), verdicts)
             except BaseException:
                 finish(lambda: self._view_range(where, 0, 0, len(where)))  # whatever was played
                 raise
@@ -252,10 +257,10 @@ class Batch:
         with self._crew.turn:
             where = self._rows(rows)
             out = self._actions if rows is None else np.empty(len(where), np.int64)
-            if rows is None or self._threads == 1 or differ(where):
+            if self._threads == 1 or (rows is not None and not differ(where)):  # two threads must not draw from one stream
+                self._kernels.pick_rows(self._raw, where, 0, len(where), self._policy, out)
+            else:
                 self._share(self._pick_range, (where, out), lead=PICK_LEAD)
-            else:  # two threads must not draw from one stream
-                self._pick_range(where, out, 0, 0, len(where))
             if self._canonical:
                 self._kernels.rename_rows(self._code, where, out, False, out)
             return out
@@ -382,11 +387,10 @@ class Batch:
     def _step_range(self, where: np.ndarray, actions: np.ndarray, verdicts: np.ndarray, worker: int, lo: int, hi: int) -> int:
         """Returns the first place whose action is illegal, at whichever thread; below 0 if there is none."""
         workers = len(verdicts) if self.check else 0
-        crew, how = (verdicts, worker, workers), (self._goes_on, not self._canonical)
-        first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, *crew, *how, *self._paid, *self._seen)
+        first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, verdicts, worker, workers, *self._of_a_step)
         if first < 0 and self._canonical:
             self._view_range(where, worker, lo, hi)
-        elif first < 0:
+        elif first < 0 and self.encoder.writes:
             self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
         return first
 
@@ -415,7 +419,7 @@ class Batch:
             What it returns for the first part.
         """
         n = len(given[0])
-        workers = 1 if self._threads == 1 else self._n_workers(n)
+        workers = self._n_workers(n)
         if workers == 1:
             return work(*given, 0, 0, n)
         lead = min(lead, n // (4 * workers))

@@ -39,6 +39,7 @@ class Encoder:
         form: One of :data:`OBSERVATIONS`.
         layout: The blocks of ``flat``.
         flat: float32[n, size]; whoever owns the encoder writes it, then calls :meth:`write`.
+        writes: Whether there is anything for :meth:`write` to do.
         space: What one table's observation is, for Gymnasium.
 
     Args:
@@ -57,6 +58,7 @@ class Encoder:
         self.layout = rules.layout(seats)
         self.flat = np.zeros((n, self.layout.size), np.float32)
         self._events = self._tokens = self._amounts = None
+        self.writes = form in ("history", "tokens")
         self._game = game
         if form == "history":
             self._events = np.zeros((n, RING, len(rules.event_columns(seats))), np.int32)
