@@ -1,6 +1,6 @@
 """Makes docs/speed.md, its picture and the table of the README from what the benchmarks have written.
 
-    python -m benchmarks.throughput --cold --rounds 7 --seconds 0.6 --out runs/speed
+    python -m benchmarks.throughput --cold --out runs/speed
     python -m benchmarks.training --game mitch_jp --out runs/speed
     python -m benchmarks.training --game mitchell --out runs/speed
     python -m benchmarks.profile mitch_jp --out runs/speed
@@ -43,8 +43,9 @@ SPEED = """\
 # Speed
 
 Decisions a second of uniform random legal play, with observation and mask of the acting seat built at each decision, on one
-core, next to other packages and to two floors: one run, medians of {rounds} rounds and their range. Training and the parts of
-a step, below, are runs of their own. Only ratios mean anything elsewhere. `python -m benchmarks.page docs/measured` makes this
+core, next to other packages and to two floors: one run, medians of {rounds} rounds and their range. A ratio is the median of
+those within each round, where both met the same noise. Training and the parts of a step, below, are runs of their own. Only
+ratios mean anything elsewhere. `python -m benchmarks.page docs/measured` makes this
 page from the files in [measured](measured), which hold every round.
 
 {command}
@@ -126,7 +127,7 @@ def not_reached(found: Measured) -> str:
     missed = [one for one in targets(found) if not one.is_reached]
     if not missed:
         return "All are reached."
-    lines = [f"- {one.what}: {report.figure_text(one.figure)}{one.unit}" for one in missed]
+    lines = [f"- {one.what}: {one.text}" for one in missed]
     return "\n".join(["Not reached:", "", *lines])
 
 
@@ -184,12 +185,12 @@ def readme_part(speed: Measured) -> str:
     middle = report.medians(rates)
     peers = {"x leduc_holdem": LEDUC, "x crazy_eights": CRAZY_EIGHTS, "x sparrow_mahjong": SPARROW}
     rows = [
-        [name, f"{rate:,.0f}", *(report.figure_text(report.ratio(middle, name, peer)) for peer in peers.values())]
+        [name, f"{rate:,.0f}", *(report.figure_text(report.ratio(rates, name, peer)) for peer in peers.values())]
         for name, rate in middle.items()
         if name in SHOWN or speed["contenders"][name]["group"] == PEERS
     ]
     table = report.table(["contender", "decisions/s", *peers], rows)
-    warm, cold = (list(speed["first_step_s"][kind].values()) for kind in ("warm", "cold"))
+    warm, cold = (list(report.medians(speed["first_step_s"][kind]).values()) for kind in ("warm", "cold"))
     starts = (
         f"From starting Python to the first step it took {min(warm):.2f} to {max(warm):.2f} s, by game, with compiled code in\n"
         f"the cache, and {min(cold):.0f} to {max(cold):.0f} s without."

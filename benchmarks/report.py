@@ -17,6 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.contenders import SETTINGS, SIZES, Setting
 from benchmarks.floors import memory_name, no_op_name
 from benchmarks.peers import CRAZY_EIGHTS, CRAZY_EIGHTS_IN_PLACE, LEDUC, SPARROW
@@ -32,6 +34,8 @@ COMPARED = {"leduc": LEDUC, "crazy_eights": CRAZY_EIGHTS, "crazy_eights in place
 
 #: Decisions a second of each contender in each round.
 Rates = Mapping[str, Sequence[float]]
+#: How often rounds are redrawn for an interval, and what lies in it.
+REDRAWS, WITHIN = 2000, (0.025, 0.975)
 
 
 def medians(rates: Rates) -> dict[str, float]:
@@ -39,9 +43,21 @@ def medians(rates: Rates) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in rates.items()}
 
 
-def ratio(middle: Mapping[str, float], name: str, other: str) -> float | None:
-    """How many times as fast one is as another; None if either did not play."""
-    return middle[name] / middle[other] if name in middle and other in middle else None
+def round_ratios(rates: Rates, name: str, other: str) -> np.ndarray | None:
+    """How many times as fast one is as another in each round, where both met the same noise; None if either did not play."""
+    return np.divide(rates[name], rates[other]) if name in rates and other in rates else None
+
+
+def ratio(rates: Rates, name: str, other: str) -> float | None:
+    """The middle one of :func:`round_ratios`."""
+    found = round_ratios(rates, name, other)
+    return None if found is None else float(np.median(found))
+
+
+def redrawn_medians(values: np.ndarray) -> np.ndarray:
+    """The medians of ``values`` (``[rounds]`` or ``[rounds, k]``) in ``REDRAWS`` redraws of the rounds (bootstrap)."""
+    n = len(values)
+    return np.asarray(np.median(values[np.random.default_rng(n).integers(n, size=(REDRAWS, n))], axis=1))
 
 
 def floor_of(name: str) -> str | None:
@@ -54,15 +70,6 @@ def floor_of(name: str) -> str | None:
     return None
 
 
-def flatness(middle: Mapping[str, float], setting: Setting) -> float | None:
-    """The dearest decision of batches of 64 to 8192 tables over the cheapest."""
-    names = [f"{setting}, Batch of {n}" for n in SIZES if n > 1]
-    if not all(name in middle for name in names):
-        return None
-    rates = [middle[name] for name in names]
-    return max(rates) / min(rates)
-
-
 @dataclass(frozen=True)
 class Target:
     """Something that the project wants to reach.
@@ -72,6 +79,8 @@ class Target:
         bound: The wanted figure.
         at_least: Whether the bound is the least; otherwise it is the most.
         figure: The measured one, or None if it was not measured.
+        low: Where its 95 % interval over the rounds begins; None for what is not measured in rounds.
+        high: Where that ends.
         unit: What stands behind figures.
         is_goal: Whether it is a goal beyond the targets.
     """
@@ -82,6 +91,16 @@ class Target:
     figure: float | None
     unit: str = " x"
     is_goal: bool = False
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The figure with its interval, or a dash."""
+        if self.figure is None:
+            return "-"
+        text = figure_text(self.figure) + self.unit
+        return text if self.low == self.high else f"{text} ({figure_text(self.low)} to {figure_text(self.high)})"
 
     @property
     def is_reached(self) -> bool | None:
@@ -91,18 +110,41 @@ class Target:
         return self.figure >= self.bound if self.at_least else self.figure < self.bound
 
 
-def targets(middle: Mapping[str, float], starts: Mapping[str, Mapping[str, float]], memory: Mapping[str, int]) -> list[Target]:
+def of_rounds(
+    what: str, bound: float, at_least: bool, values: np.ndarray | None, unit: str = " x", is_goal: bool = False
+) -> Target:
+    """A target whose figure is the median of what the rounds gave, if they did."""
+    if values is None:
+        return Target(what, bound, at_least, None, unit, is_goal)
+    low, high = np.quantile(redrawn_medians(values), WITHIN)
+    return Target(what, bound, at_least, float(np.median(values)), unit, is_goal, float(low), float(high))
+
+
+def flatness(rates: Rates, setting: Setting) -> Target:
+    """The dearest decision of batches of 64 to 8192 tables over the cheapest."""
+    what, bound = f"{setting}, Batch of 64 to 8192: dearest decision over cheapest", 1.5
+    names = [f"{setting}, Batch of {n}" for n in SIZES if n > 1]
+    if not all(name in rates for name in names):
+        return Target(what, bound, False, None)
+    rounds = np.log([rates[name] for name in names]).T
+    rounds -= rounds.mean(1, keepdims=True)  # how fast the machine was in that round
+    figure = float(np.exp(np.ptp(np.median(rounds, axis=0))))
+    low, high = np.quantile(np.exp(np.ptp(redrawn_medians(rounds), axis=1)), WITHIN)
+    return Target(what, bound, False, figure, low=float(low), high=float(high))
+
+
+def targets(rates: Rates, starts: Mapping[str, Mapping[str, Sequence[float]]], memory: Mapping[str, int]) -> list[Target]:
     """All of them.
 
     Args:
-        middle: The medians.
-        starts: Seconds to the first step, by ``warm`` or ``cold`` and game.
+        rates: What was played.
+        starts: Seconds to the first step in each round, by ``warm`` or ``cold`` and game.
         memory: Bytes of a table of each engine.
     """
     jp, four = Setting("mitch_jp", 3), Setting("mitchell", 4)
 
     def times(what: str, name: str, other: str, bound: float, is_goal: bool = False) -> Target:
-        return Target(f"{name}: {what}", bound, True, ratio(middle, name, other), is_goal=is_goal)
+        return of_rounds(f"{name}: {what}", bound, True, round_ratios(rates, name, other), is_goal=is_goal)
 
     found = [
         times("of the no-op AECEnv", f"{jp}, AEC", no_op_name(jp), 0.7),
@@ -116,15 +158,14 @@ def targets(middle: Mapping[str, float], starts: Mapping[str, Mapping[str, float
     for setting in SETTINGS:
         most = f"{setting}, Batch of {SIZES[-1]}"
         found.append(times("of one thread", f"{most}, 2 threads", most, 1.7))
-    for setting in SETTINGS:
-        what = f"{setting}, Batch of 64 to 8192: dearest decision over cheapest"
-        found.append(Target(what, 1.5, False, flatness(middle, setting)))
+    found += [flatness(rates, setting) for setting in SETTINGS]
     for engine, most_bytes in (("mitch", 1024), ("mitchell", 2048)):
         found.append(Target(f"memory of a table of {engine}", most_bytes, False, memory.get(engine), " bytes"))
     for kind, most_seconds in (("warm", 1.0), ("cold", 25.0)):
+        seconds = {game: np.asarray(rounds) for game, rounds in starts.get(kind, {}).items()}
         for game in dict.fromkeys(one.game for one in SETTINGS):
-            figure = starts.get(kind, {}).get(game)
-            found.append(Target(f"Python's start to the first step, {kind}: {game}", most_seconds, False, figure, " s"))
+            what = f"Python's start to the first step, {kind}: {game}"
+            found.append(of_rounds(what, most_seconds, False, seconds.get(game), " s"))
     return found
 
 
@@ -151,13 +192,13 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def ratios_table(rates: Rates) -> str:
     """Median, range, and how many times as fast as the peers and as the own floor."""
     middle = medians(rates)
-    columns = {head: peer for head, peer in COMPARED.items() if peer in middle}
+    columns = {head: peer for head, peer in COMPARED.items() if peer in rates}
     rows = []
     for name, values in rates.items():
         own = floor_of(name)
         cells = [name, f"{middle[name]:,.0f}", f"{min(values):,.0f} to {max(values):,.0f}"]
-        cells += [figure_text(ratio(middle, name, peer)) for peer in columns.values()]
-        rows.append([*cells, figure_text(ratio(middle, name, own) if own else None)])
+        cells += [figure_text(ratio(rates, name, peer)) for peer in columns.values()]
+        rows.append([*cells, figure_text(ratio(rates, name, own) if own else None)])
     return table(["", "decisions/s", "range", *(f"x {head}" for head in columns), "x floor"], rows)
 
 
@@ -168,9 +209,8 @@ def targets_table(found: Sequence[Target]) -> str:
         sign = ">=" if one.at_least else "<"
         verdict = {None: "not measured", True: "reached", False: "not reached"}[one.is_reached]
         wanted = f"{sign} {one.bound:g}{one.unit}" + (" (goal)" if one.is_goal else "")
-        measured = "-" if one.figure is None else figure_text(one.figure) + one.unit
-        rows.append([one.what, wanted, measured, verdict])
-    return table(["", "target", "measured", ""], rows)
+        rows.append([one.what, wanted, one.text, verdict])
+    return table(["", "target", "measured (95 % interval)", ""], rows)
 
 
 # --- What was measured, and on what.

@@ -5,8 +5,11 @@
 
 At every decision each contender builds what the acting seat observes and which actions are legal, picks a legal action
 uniformly, and steps; how each does that stands below the table. Each has a process of its own, pinned to one and the same core
-(the contenders with two threads: to two), with one thread in every library. They take turns, several times over, so that a
-machine that slows down slows all of them. The figure is the median round, with the range; only ratios mean anything elsewhere.
+(the contenders with two threads: to two), with one thread in every library. They take turns, many times over, those who are
+compared next to each other, so that a machine that slows down slows both. The figure is the median round, with the range; a
+ratio is the median of those within each round, and the project's aims have a 95 % interval from redrawing the rounds
+(bootstrap). Only ratios mean anything elsewhere. Many short rounds tell more than a few long ones: what else a machine does
+often lasts for seconds.
 
 A peer that is not installed is named as missing (`pip install -c constraints.txt -e ".[bench]"` installs them all). The first
 run compiles for some minutes.
@@ -15,12 +18,11 @@ run compiles for some minutes.
 from __future__ import annotations
 
 import argparse
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
@@ -29,20 +31,40 @@ from typing import Any
 
 from benchmarks import report
 from benchmarks.chart import draw_chart
-from benchmarks.contenders import SETTINGS, ours
-from benchmarks.floors import floors
-from benchmarks.peers import peers
+from benchmarks.contenders import SETTINGS, Setting, ours
+from benchmarks.floors import floors, memory_name, no_op_name
+from benchmarks.peers import CRAZY_EIGHTS, LEDUC, SPARROW, peers
 from benchmarks.turns import OURS, ROOT, Contender, Played, Round, child_environment, clocked, on_one_core, take_turns
 from mitch_env import get_game
 
-FIRST_STEP = (
-    "import sys, mitch_env; e = mitch_env.make(sys.argv[1]); e.reset(seed=1); e.step(int(e.last()[0]['action_mask'].argmax()))"
-)
+FIRST_STEP = """\
+import sys, mitch_env
+env = mitch_env.make(sys.argv[1])
+env.reset(seed=1)
+env.step(int(env.last()[0]["action_mask"].argmax()))
+print("stepped", flush=True)
+"""
+#: Seconds that a contender plays before a round counts: caches and clock rates come back from the others' turns.
+WARM_UP = 0.02
 
 
 def contenders() -> dict[str, Contender]:
     """All of them, by name."""
     return {one.name: one for one in chain(ours(), peers(), floors())}
+
+
+def in_order_of_play(chosen: Iterable[Contender]) -> list[Contender]:
+    """Peers and floors right behind those of ours that they are compared with first."""
+    jp, four = Setting("mitch_jp", 3), Setting("mitchell", 4)
+    behind = {LEDUC: f"{jp}, AEC", CRAZY_EIGHTS: f"{jp}, Batch of 1024", SPARROW: f"{four}, Batch of 1024"}
+    behind |= {no_op_name(setting): f"{setting}, AEC" for setting in SETTINGS}
+    behind |= {memory_name(setting): f"{setting}, Batch of 1024" for setting in SETTINGS}
+    order: list[Contender] = []
+    for one in chosen:
+        names = [other.name for other in order]
+        at = names.index(behind[one.name]) + 1 if behind.get(one.name) in names else len(order)
+        order.insert(at, one)
+    return order
 
 
 def start(name: str, settings: dict[str, Any]) -> tuple[Round, dict[str, Any]]:
@@ -53,8 +75,8 @@ def start(name: str, settings: dict[str, Any]) -> tuple[Round, dict[str, Any]]:
 
 
 def warm_round(play: Any, seconds: float) -> dict[str, float]:
-    """A round, after a tenth of its time in which caches and clock rates come back from the others' turns."""
-    clocked(play, seconds / 10)
+    """A round, after a short one that does not count."""
+    clocked(play, min(WARM_UP, seconds))
     return clocked(play, seconds)
 
 
@@ -64,26 +86,33 @@ def first_step(game: str, cache: str | None = None) -> float:
     command = [sys.executable, "-c", FIRST_STEP, game]
     with on_one_core():
         begun = time.perf_counter()
-        subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True)
-        return time.perf_counter() - begun
+        with subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as child:
+            assert child.stdout is not None
+            if child.stdout.readline() != "stepped\n":
+                raise RuntimeError(f"the process that was to make the first step of {game} did not")
+            return time.perf_counter() - begun
 
 
-def measure_starts(rounds: int, cold: bool) -> dict[str, dict[str, float]]:
-    """Seconds to the first step by ``warm`` (compiled code in the cache: the median) or ``cold`` (nothing in it), and game."""
+def measure_starts(rounds: int, cold: bool) -> dict[str, dict[str, list[float]]]:
+    """Seconds to the first step in each round, by ``warm`` (compiled code in the cache) or ``cold`` (none: once), and game."""
     games = list(dict.fromkeys(one.game for one in SETTINGS))
     for game in games:
         first_step(game)  # fills the cache
-    rows = {game: [first_step(game) for _ in range(rounds)] for game in games}
-    found = {"warm": {game: statistics.median(seconds) for game, seconds in rows.items()}}
+    found: dict[str, dict[str, list[float]]] = {"warm": {game: [] for game in games}}
+    for _ in range(rounds):
+        for game in games:
+            found["warm"][game].append(first_step(game))
     if cold:
         found["cold"] = {}
         for game in games:
             with tempfile.TemporaryDirectory() as empty:
-                found["cold"][game] = first_step(game, empty)
+                found["cold"][game] = [first_step(game, empty)]
     return found
 
 
-def summary(played: Played, starts: dict[str, dict[str, float]]) -> dict[str, Any]:
+def summary(played: Played, starts: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
     """Everything that was measured, ready for JSON."""
     rates = played.rates()
     middle = report.medians(rates)
@@ -100,7 +129,7 @@ def summary(played: Played, starts: dict[str, dict[str, float]]) -> dict[str, An
         for name, one in contenders().items()
         if name in middle
     }
-    found = report.targets(middle, starts, memory)
+    found = report.targets(rates, starts, memory)
     return {
         "pinned_to": played.cores,
         "contenders": rows,
@@ -137,8 +166,8 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks.throughput", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     top.add_argument("--only", nargs="+", metavar="PART", help="contenders whose name contains one of these")
-    top.add_argument("--rounds", type=int, default=5, help="how often each contender plays (default: 5)")
-    top.add_argument("--seconds", type=float, default=1.0, help="how long each time (default: 1)")
+    top.add_argument("--rounds", type=int, default=31, help="how often each contender plays (default: 31)")
+    top.add_argument("--seconds", type=float, default=0.12, help="how long each time (default: 0.12)")
     top.add_argument("--cold", action="store_true", help="also time a first step with an empty cache (a minute or two)")
     top.add_argument("--out", type=Path, metavar="FOLDER", help="a folder for throughput.json and throughput.png")
     top.add_argument("--list", action="store_true", help="only name all contenders")
@@ -158,7 +187,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if known.rounds < 1 or not 0 < known.seconds < 3600:
         top.error("--rounds must be 1 or more, --seconds more than 0 and less than 3600")
     report.check_folder(top, known.out, draws=True)
-    played = take_turns("benchmarks.throughput", chosen, known.rounds, known.seconds)
+    played = take_turns("benchmarks.throughput", in_order_of_play(chosen), known.rounds, known.seconds)
+    played.rounds = {one.name: played.rounds[one.name] for one in chosen if one.name in played.rounds}
     starts = measure_starts(known.rounds, known.cold) if known.cold or not known.only else {}
     found = summary(played, starts)
     print_report(played, found)

@@ -79,11 +79,14 @@ def on_one_core() -> Iterator[None]:
 
 
 def child_environment(threads: int) -> dict[str, str]:
-    """The environment variables of a child: libraries that start threads by themselves start that many."""
+    """The environment variables of a child: libraries that start threads by themselves start that many.
+
+    Python keeps its bytecode there, as it does for whoever installs a package.
+    """
     names = ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA")
     xla = f"--xla_cpu_multi_thread_eigen={str(threads > 1).lower()} intra_op_parallelism_threads={threads}"
     return {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
         **{f"{name}_NUM_THREADS": str(threads) for name in names},
         "XLA_FLAGS": xla,
         "JAX_PLATFORMS": "cpu",
@@ -196,7 +199,7 @@ class Played:
 def take_turns(
     module: str, contenders: Sequence[Contender], rounds: int, seconds: float, settings: Mapping[str, Any] | None = None
 ) -> Played:
-    """Starts every contender, then lets each play once a round; whoever cannot play is named and left out."""
+    """Starts every contender, then lets each play once a round, there and back; whoever cannot play is named and left out."""
     cores = pick_cores(max((one.cores for one in contenders), default=1))
     played = Played({}, {}, {}, cores)
     children: dict[str, Child] = {}
@@ -211,7 +214,7 @@ def take_turns(
                 _attempt(one.name, children, played, Child.wait_until_ready)
             bar.update()
         for number in range(1, rounds + 1):
-            for name in list(children):
+            for name in list(children) if number % 2 else list(reversed(children)):  # what changes steadily changes both
                 bar.set_description(f"round {number} of {rounds}: {name}")
                 counted = _attempt(name, children, played, lambda child: child.play(seconds))
                 if counted is not None:

@@ -293,6 +293,30 @@ def _apart(make: Callable[[], F]) -> F:
     return made[0]
 
 
+@functools.cache
+def _load_numba() -> None:
+    """Has numba load what every kernel needs, but not SciPy's linear algebra.
+
+    numba imports that, where SciPy is installed, only to see whether it is there: a sixth of the time to a first step. It does
+    so again when it compiles a function that needs it, and may believe until then that it is there.
+    """
+    from numba.np import linalg
+
+    ensure_blas = getattr(linalg, "ensure_blas", None)
+    if ensure_blas is None:  # a numba that does it in another way
+        return
+    linalg.ensure_blas = _find_scipy
+    try:
+        importlib.import_module("numba.np.arraymath")  # which calls it
+    finally:
+        linalg.ensure_blas = ensure_blas
+
+
+def _find_scipy() -> None:
+    if importlib.util.find_spec("scipy") is None:
+        raise ImportError("SciPy is not installed")
+
+
 def kernel(function: F, signature: Any, what: str) -> F:
     """Compiles ``function`` for one signature, or takes it from the cache.
 
@@ -313,13 +337,19 @@ def kernel(function: F, signature: Any, what: str) -> F:
             f"mitch_env: compiling the rules for this machine: some seconds at every start, since {folder} cannot be written; "
             "set MITCH_ENV_CACHE to a folder that can"
         )
+
         # numba would put the code beside the sources, where it does not notice that a called function was edited.
-        uncached: F = _apart(lambda: numba.njit(signature, **_settings())(function))
-        return uncached
+        def uncached() -> F:
+            _load_numba()
+            made: F = numba.njit(signature, **_settings())(function)
+            return made
+
+        return _apart(uncached)
     if is_first:
         _say_once(f"mitch_env: compiling the rules for this machine: some seconds, once; later starts take it from {folder}")
 
     def compiled() -> F:
+        _load_numba()
         with _numba_cache_in(folder):
             made: F = numba.njit(signature, cache=True, **_settings())(function)
         if is_first:

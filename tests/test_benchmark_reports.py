@@ -20,8 +20,8 @@ JP, FOUR = Setting("mitch_jp", 3), Setting("mitchell", 4)
 # --- What the figures say.
 
 
-def made_up(**changes: float) -> dict[str, float]:
-    """Medians at which every target is just reached."""
+def made_up(**changes: float) -> dict[str, list[float]]:
+    """Rounds at which every target is just reached."""
     middle = {
         f"{JP}, AEC": 70.0,
         floors.no_op_name(JP): 100.0,
@@ -34,10 +34,12 @@ def made_up(**changes: float) -> dict[str, float]:
     }
     for setting, rate in zip(SETTINGS, (350.0, 350.0, 200.0, 200.0), strict=True):
         middle |= {f"{setting}, Batch of {n}": rate for n in SIZES} | {f"{setting}, Batch of 8192, 2 threads": 1.7 * rate}
-    return middle | changes
+    return {name: [rate] * 31 for name, rate in (middle | changes).items()}
 
 
-STARTS = {kind: dict.fromkeys(("mitch_jp", "mitch_ru", "mitchell"), most) for kind, most in (("warm", 0.99), ("cold", 24.9))}
+STARTS = {
+    kind: {game: [most] for game in ("mitch_jp", "mitch_ru", "mitchell")} for kind, most in (("warm", 0.99), ("cold", 24.9))
+}
 MEMORY = {"mitch": 1023, "mitchell": 2047}
 
 
@@ -80,28 +82,68 @@ def test_figures_of_targets_are_those_ratios() -> None:
     assert figures["memory of a table of mitchell"] == 2047
 
 
+def test_the_interval_of_a_ratio_holds_what_slows_a_round_for_all_against_both() -> None:
+    """A machine that is half as fast in some rounds leaves the ratio as it is; noise of one contender alone does not."""
+    rng = np.random.default_rng(1)
+    machine, own = rng.choice([0.5, 1.0], 31), rng.uniform(0.8, 1.25, 31)
+    together = made_up() | {f"{JP}, AEC": list(70.0 * machine), floors.no_op_name(JP): list(100.0 * machine)}
+    alone = made_up() | {f"{JP}, AEC": list(70.0 * own)}
+    steady, noisy = (report.targets(rates, STARTS, MEMORY)[0] for rates in (together, alone))
+    assert steady.low == steady.high == steady.figure == pytest.approx(0.7) and steady.text == "0.70 x"
+    assert noisy.low is not None and noisy.high is not None and noisy.figure is not None
+    assert 0.6 < noisy.low < noisy.figure < noisy.high < 0.8 and noisy.high - noisy.low > 0.02
+    assert noisy.text == f"{noisy.figure:.2f} x ({noisy.low:.2f} to {noisy.high:.2f})"
+    assert noisy.text in report.targets_table([noisy])
+    assert report.targets(alone, STARTS, MEMORY)[0] == noisy, "the same redraws every time"
+
+
 def test_what_was_not_measured_is_neither_reached_nor_missed() -> None:
-    found = report.targets({f"{JP}, AEC": 1.0}, {}, {})
+    found = report.targets({f"{JP}, AEC": [1.0]}, {}, {})
     assert all(one.is_reached is None for one in found)
     assert report.targets_table(found).count("not measured") == len(found)
     assert "not reached" in report.targets_table(report.targets(made_up(), STARTS, {"mitch": 1024}))
 
 
-def test_ratios_are_those_of_the_medians_and_stand_with_the_range() -> None:
+def test_ratios_are_medians_of_those_within_rounds_and_stand_with_the_range() -> None:
     rates = {
         f"{JP}, AEC": [90.0, 300.0, 100.0],
-        f"{JP}, Batch of 64": [800.0],
-        "mitch_ru 3p, AEC": [50.0],
-        peers.LEDUC: [1.0, 5.0, 5.0],
-        floors.no_op_name(JP): [200.0],
-        floors.memory_name(JP): [1600.0],
+        f"{JP}, Batch of 64": [800.0, 1600.0, 700.0],
+        "mitch_ru 3p, AEC": [50.0, 50.0, 50.0],
+        peers.LEDUC: [5.0, 15.0, 1.0],
+        floors.no_op_name(JP): [200.0, 600.0, 200.0],
+        floors.memory_name(JP): [1600.0, 3200.0, 7000.0],
     }
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in report.ratios_table(rates).splitlines()]
     assert lines[0] == ["", "decisions/s", "range", "x leduc", "x floor"]
     assert lines[2] == [f"{JP}, AEC", "100", "90 to 300", "20.0", "0.50"]
-    assert lines[3] == [f"{JP}, Batch of 64", "800", "800 to 800", "160", "0.50"]
+    assert lines[3] == [f"{JP}, Batch of 64", "800", "700 to 1,600", "160", "0.50"]
     assert lines[4] == ["mitch_ru 3p, AEC", "50", "50 to 50", "10.0", "0.25"]
-    assert lines[5] == [peers.LEDUC, "5", "1 to 5", "1.00", "-"]
+    assert lines[5] == [peers.LEDUC, "5", "1 to 15", "1.00", "-"]
+
+
+def test_flatness_is_that_of_the_medians_without_the_noise_of_the_machine() -> None:
+    machine = np.array([1.0, 0.5, 1.0, 0.25, 2.0])
+    rates = {f"{JP}, Batch of {n}": list(rate * machine) for n, rate in ((64, 100.0), (1024, 140.0), (8192, 120.0))}
+    flat = report.flatness(rates, JP)
+    assert flat.figure == pytest.approx(1.4) and flat.low == pytest.approx(1.4) and flat.high == pytest.approx(1.4)
+    assert flat.is_reached and report.flatness({}, JP).figure is None
+
+
+def test_those_who_are_compared_play_next_to_each_other() -> None:
+    everybody = list(throughput.contenders().values())
+    order = [one.name for one in throughput.in_order_of_play(everybody)]
+    assert sorted(order) == sorted(one.name for one in everybody)
+
+    def distance(one: str, other: str) -> int:
+        return abs(order.index(one) - order.index(other))
+
+    assert distance(f"{JP}, AEC", floors.no_op_name(JP)) <= 2 and distance(f"{JP}, AEC", peers.LEDUC) <= 2
+    assert distance(f"{FOUR}, AEC", floors.no_op_name(FOUR)) == 1
+    assert distance(f"{JP}, Batch of 1024", floors.memory_name(JP)) <= 2
+    assert distance(f"{JP}, Batch of 1024", peers.CRAZY_EIGHTS) <= 2
+    assert distance(f"{FOUR}, Batch of 1024", peers.SPARROW) <= 2
+    few = [one for one in everybody if one.name in (peers.LEDUC, f"{JP}, Batch of 64")]
+    assert throughput.in_order_of_play(few) == few
 
 
 @pytest.mark.parametrize(
@@ -331,8 +373,7 @@ def test_the_pages_show_what_was_measured() -> None:
 
 def test_the_targets_on_the_page_are_the_measured_ones() -> None:
     speed, _, _ = page.read(page.MEASURED)
-    middle = report.medians(page.played(speed).rates())
-    found = report.targets(middle, speed["first_step_s"], speed["table_bytes"])
+    found = report.targets(page.played(speed).rates(), speed["first_step_s"], speed["table_bytes"])
     assert page.targets(speed) == found
     missed = [one.what for one in found if not one.is_reached]
     assert all(f"- {what}: " in page.not_reached(speed) for what in missed)

@@ -99,6 +99,21 @@ def test_an_import_compiles_nothing_says_nothing_and_brings_no_heavy_library() -
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
 
 
+def test_a_first_step_brings_no_heavy_library_and_numba_has_linear_algebra_when_it_needs_it() -> None:
+    pytest.importorskip("scipy")
+    code = """if True:
+        import sys, mitch_env, numpy, numba
+        env = mitch_env.make("mitch_jp")
+        env.reset(seed=1)
+        env.step(int(env.last()[0]["action_mask"].argmax()))
+        print(*({"torch", "PIL", "matplotlib", "pandas", "scipy.linalg"} & set(sys.modules)))
+        print(numba.njit(lambda a: numpy.linalg.inv(numpy.dot(a, a)))(2.0 * numpy.eye(2))[1, 1], "scipy.linalg" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["", "0.25 True"]
+
+
 def test_the_public_names_are_there_and_documented() -> None:
     for name in mitch_env.__all__:
         public = getattr(mitch_env, name)
