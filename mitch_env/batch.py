@@ -17,18 +17,18 @@ from .encoders import NO_RENAMING, Encoder
 from .errors import IllegalActionError
 from .game import NOBODY, Game, legal_moves
 from .jit import kernel_view
-from .kernels import FAILED, MOST_SILENT, UNKNOWN, kernels_of
+from .kernels import CREW_ROW, END, FAILED, MOST_SILENT, NEXT, UNKNOWN, VERDICT, kernels_of
 from .layout import Layout
 from .options import OptionsError, check_int
 from .registry import get_game
 from .tables import described, put, repeated, taken, with_own_arrays
 
-#: Rows of a step, and of a choice of random actions, that the calling thread does beyond its share: the others wake up first.
-STEP_LEAD, PICK_LEAD = 128, 1024
+#: Rows that a thread must have to do for waking it up to be worth it.
+FEWEST_ROWS = 128
 
 
 #: Attributes that a copy has of its own making.
-_MADE_ANEW = frozenset(("observation", "mask", "scored", "terminated", "truncated", "_raw", "_own_verdict", "_crew"))
+_MADE_ANEW = frozenset(("observation", "mask", "scored", "terminated", "truncated", "_raw", "_alone", "_crew"))
 _MADE_ANEW |= {"_kernels", "_of_a_step", "_seen"}
 
 
@@ -147,7 +147,7 @@ class Batch:
 
     def _take_kernels(self) -> None:
         self._raw = kernel_view(self.tables)
-        self._own_verdict = np.zeros(1, np.int64)  # of the calling thread on the actions of a step, if it is the only one
+        self._alone = np.zeros(CREW_ROW, np.int64)  # what threads tell each other, for the calling thread if it is the only one
         self._crew = Crew(self._threads - 1)
         # Nothing looks at the types of what these are given: only arrays made here, or by the checks of actions and rows.
         self._kernels = kernels_of(self.game.rules).direct
@@ -238,12 +238,13 @@ class Batch:
                 chosen = own_names
             try:
                 if self._threads == 1:
-                    first = self._step_range(where, chosen, self._own_verdict, 0, 0, n)
+                    first = self._step_range(where, chosen, self._alone, 0, 0, n)
                 else:
-                    verdicts = np.zeros(self._n_workers(n), np.int64)
-                    first = self._share(self._step_range, (where, chosen, verdicts), verdicts)
+                    first = self._share(
+                        self._step_range, (where, chosen), by_blocks=not (self._canonical or self.encoder.writes)
+                    )
             except BaseException:
-                finish(lambda: self._view_range(where, 0, 0, len(where)))  # whatever was played
+                finish(lambda: self._view_range(where, self._alone, 0, 0, n))  # whatever was played
                 raise
             if first >= 0:
                 raise IllegalActionError(self._refusal(int(where[first]), int(chosen[first])))
@@ -258,9 +259,9 @@ class Batch:
             where = self._rows(rows)
             out = self._actions if rows is None else np.empty(len(where), np.int64)
             if self._threads == 1 or (rows is not None and not differ(where)):  # two threads must not draw from one stream
-                self._kernels.pick_rows(self._raw, where, 0, len(where), self._policy, out)
+                self._kernels.pick_rows(self._raw, where, 0, len(where), self._alone, 0, self._policy, out)
             else:
-                self._share(self._pick_range, (where, out), lead=PICK_LEAD)
+                self._share(self._pick_range, (where, out), by_blocks=True)
             if self._canonical:
                 self._kernels.rename_rows(self._code, where, out, False, out)
             return out
@@ -378,23 +379,24 @@ class Batch:
             write()
             self._share(self._view_range, (where,))
         except BaseException:
-            finish(lambda: (write(), self._view_range(where, 0, 0, len(where))))  # type: ignore[func-returns-value]
+            finish(lambda: (write(), self._view_range(where, self._alone, 0, 0, len(where))))  # type: ignore[func-returns-value]
             raise
 
-    def _pick_range(self, where: np.ndarray, out: np.ndarray, worker: int, lo: int, hi: int) -> None:
-        self._kernels.pick_rows(self._raw, where, lo, hi, self._policy, out)
+    # What a thread does of a call. ``crew`` is what it has in common with the others (``kernels.step_rows``).
 
-    def _step_range(self, where: np.ndarray, actions: np.ndarray, verdicts: np.ndarray, worker: int, lo: int, hi: int) -> int:
+    def _pick_range(self, where: np.ndarray, out: np.ndarray, crew: np.ndarray, worker: int, lo: int, hi: int) -> None:
+        self._kernels.pick_rows(self._raw, where, lo, hi, crew, worker, self._policy, out)
+
+    def _step_range(self, where: np.ndarray, actions: np.ndarray, crew: np.ndarray, worker: int, lo: int, hi: int) -> int:
         """Returns the first place whose action is illegal, at whichever thread; below 0 if there is none."""
-        workers = len(verdicts) if self.check else 0
-        first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, verdicts, worker, workers, *self._of_a_step)
+        first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, crew, worker, self.check, *self._of_a_step)
         if first < 0 and self._canonical:
-            self._view_range(where, worker, lo, hi)
+            self._view_range(where, crew, worker, lo, hi)
         elif first < 0 and self.encoder.writes:
             self.encoder.write(self._raw, where, lo, hi, self.actor, self._code)
         return first
 
-    def _view_range(self, where: np.ndarray, worker: int, lo: int, hi: int) -> None:
+    def _view_range(self, where: np.ndarray, crew: np.ndarray, worker: int, lo: int, hi: int) -> None:
         if self._canonical:
             scratch = self._scratch[worker : worker + 1]
             self._kernels.view_canonical_rows(self._raw, where, lo, hi, scratch, self._code, *self._seen)
@@ -404,33 +406,35 @@ class Batch:
 
     def _n_workers(self, n: int) -> int:
         """How many threads share the work on ``n`` tables. None of them runs any more when the interpreter ends."""
-        return self._threads if n >= 2 * self._threads and not sys.is_finalizing() else 1
+        return 1 if sys.is_finalizing() else max(1, min(self._threads, n // FEWEST_ROWS))
 
-    def _share(self, work: Any, given: tuple[Any, ...], verdicts: np.ndarray | None = None, lead: int = STEP_LEAD) -> Any:
-        """``work(*given, worker, lo, hi)`` over all places of ``given[0]``, split over the threads.
+    def _share(self, work: Any, given: tuple[Any, ...], by_blocks: bool = False) -> Any:
+        """``work(*given, crew, worker, lo, hi)`` for each thread: all of them together do all places of ``given[0]``.
 
         Args:
             work: What calls a kernel; kernels release the interpreter lock.
             given: Its first arguments.
-            verdicts: What the threads wait for in ``work``, if they do.
-            lead: How many more places the calling thread gets.
+            by_blocks: Whether ``work`` does blocks of places, so that a thread that is done helps those that are not; otherwise
+                it does those from ``lo`` to ``hi``.
 
         Returns:
-            What it returns for the first part.
+            What it returns in the calling thread.
         """
         n = len(given[0])
         workers = self._n_workers(n)
         if workers == 1:
-            return work(*given, 0, 0, n)
-        lead = min(lead, n // (4 * workers))
-        cuts = [0, *(lead + (n - lead) * i // workers for i in range(1, workers + 1))]
+            return work(*given, self._alone, 0, 0, n)
+        cuts = [n * i // workers for i in range(workers + 1)]
+        crew = np.zeros(workers * CREW_ROW, np.int64)
+        if by_blocks:
+            crew[NEXT::CREW_ROW], crew[END::CREW_ROW] = cuts[:-1], cuts[1:]
 
         def give_up() -> None:
             """A thread whose verdict is awaited may not come to one: none of them plays."""
-            if verdicts is not None:
-                verdicts[verdicts == UNKNOWN] = FAILED
+            verdicts = crew[VERDICT::CREW_ROW]
+            verdicts[verdicts == UNKNOWN] = FAILED
 
-        return self._crew.run(lambda worker: work(*given, worker, cuts[worker], cuts[worker + 1]), workers, give_up)
+        return self._crew.run(lambda worker: work(*given, crew, worker, cuts[worker], cuts[worker + 1]), workers, give_up)
 
     def _refusal(self, row: int, action: int) -> str:
         table, rules = self.tables[row], self.game.rules

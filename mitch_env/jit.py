@@ -42,6 +42,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: Folders of compiled code that are kept: one for each recent state of the sources.
 _CACHES_KEPT = 6
+#: For what only compiled code can do at once.
+_ONE_AT_A_TIME = threading.Lock()
 #: How often a thread looks for what it waits for before it lets others run.
 _SPINS = 1000
 #: Bytes of a cache line.
@@ -132,6 +134,15 @@ def _store(typingctx: Any, flags: Any, i: Any, value: Any) -> Any:
     return types.void(flags, types.int64, types.int64), codegen
 
 
+@intrinsic
+def _add(typingctx: Any, flags: Any, i: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.atomic_rmw("add", builder.gep(data, [args[1]]), args[2], "monotonic")
+
+    return types.int64(flags, types.int64, types.int64), codegen
+
+
 def load_flag(flags: np.ndarray, i: int) -> int:
     """``flags[i]`` (int64), which another thread may be writing: what it wrote before is there as well."""
     return int(flags[i])
@@ -140,6 +151,14 @@ def load_flag(flags: np.ndarray, i: int) -> int:
 def store_flag(flags: np.ndarray, i: int, value: int) -> None:
     """``flags[i] = value`` (int64), for threads that wait for it with :func:`load_flag`."""
     flags[i] = value
+
+
+def add_to_flag(flags: np.ndarray, i: int, value: int) -> int:
+    """``flags[i] += value`` (int64), which several threads may do at once; returns what stood there before."""
+    with _ONE_AT_A_TIME:
+        before = int(flags[i])
+        flags[i] = before + value
+    return before
 
 
 def give_way(waited: int) -> None:
@@ -177,6 +196,11 @@ def _load_flag(flags: Any, i: Any) -> Any:
 @overload(store_flag, strict=False)
 def _store_flag(flags: Any, i: Any, value: Any) -> Any:
     return lambda flags, i, value: _store(flags, i, value)  # type: ignore[call-arg]
+
+
+@overload(add_to_flag, strict=False)
+def _add_to_flag(flags: Any, i: Any, value: Any) -> Any:
+    return lambda flags, i, value: _add(flags, i, value)  # type: ignore[call-arg]
 
 
 _DTYPES: dict[np.dtype, np.dtype] = {}

@@ -14,7 +14,7 @@ from numba import types
 
 from .chance import POLICY_STREAM, advanced, mix, next_seed, stream
 from .game import NOBODY, PHASE_DEAL, PHASE_OVER, Rules
-from .jit import direct, give_way, kernel, load_flag, prefetch, rule, store_flag
+from .jit import add_to_flag, direct, give_way, kernel, load_flag, prefetch, rule, store_flag
 
 #: What ``step_one`` returns besides a seat: between deals, after the match, or an illegal action.
 AT_DEAL, AT_END, ILLEGAL = -1, -2, -3
@@ -24,6 +24,11 @@ MOST_SILENT = 64
 UNKNOWN, LEGAL, FIRST_PLACE = 0, 1, 3
 #: Instead of a place, when a thread could not even look.
 FAILED = FIRST_PLACE - 1
+#: What threads at work on the same rows tell each other: integers of 64 bits, so many for each of them (a cache line). They are
+#: its verdict on its actions; and of its part of the places, the first that nobody has begun and the one behind the last.
+CREW_ROW, VERDICT, NEXT, END = 8, 0, 1, 2
+#: Places that a thread takes at a time, of its own part first, then of what others have not begun.
+BLOCK = 64
 #: A loop has the processor fetch the table that comes so many rows later.
 AHEAD = 2
 
@@ -52,9 +57,7 @@ def _show(s: Any, i: int, observe: Any, legal_actions: Any, observation: Any, ma
 
 
 @rule
-def _verdict_of_all(
-    tables: Any, rows: Any, lo: int, hi: int, actions: Any, verdicts: Any, worker: int, workers: int, is_legal: Any
-) -> int:
+def _verdict_of_all(tables: Any, rows: Any, lo: int, hi: int, actions: Any, crew: Any, worker: int, is_legal: Any) -> int:
     """``LEGAL`` once all threads have found their actions so; otherwise the first verdict that is another one."""
     verdict = LEGAL
     for k in range(lo, hi):
@@ -63,17 +66,39 @@ def _verdict_of_all(
         if not is_legal(tables[rows[k]], actions[k]):
             verdict = FIRST_PLACE + k
             break
-    store_flag(verdicts, worker, verdict)
-    for other in range(workers):
-        found = load_flag(verdicts, other)
+    store_flag(crew, worker * CREW_ROW + VERDICT, verdict)
+    for other in range(crew.shape[0] // CREW_ROW):
+        found = load_flag(crew, other * CREW_ROW + VERDICT)
         waited = 0
         while found == UNKNOWN:
             waited += 1
             give_way(waited)
-            found = load_flag(verdicts, other)
+            found = load_flag(crew, other * CREW_ROW + VERDICT)
         if found != LEGAL:
             return found  # the parts are in order
     return LEGAL
+
+
+@rule
+def _next_block(crew: Any, worker: int) -> tuple[int, int]:
+    """Places that nobody has begun: the first, and the one behind the last; the same if there are none."""
+    workers = crew.shape[0] // CREW_ROW
+    for i in range(workers):
+        row = (worker + i) % workers * CREW_ROW
+        end = crew[row + END]
+        if load_flag(crew, row + NEXT) < end:
+            begin = add_to_flag(crew, row + NEXT, BLOCK)
+            if begin < end:
+                return begin, min(begin + BLOCK, end)
+    return 0, 0
+
+
+@rule
+def _first_block(crew: Any, worker: int, lo: int, hi: int) -> tuple[int, int]:
+    """The whole part of a thread if parts are not shared; otherwise the first :func:`_next_block`."""
+    if crew[worker * CREW_ROW + END] == 0:
+        return lo, hi
+    return _next_block(crew, worker)
 
 
 class DirectKernels:
@@ -242,12 +267,14 @@ class Kernels:
     def step_rows(self) -> Any:
         """One decision at each of ``rows[lo:hi]``, and what the next actor sees while the table is at hand.
 
-        ``(tables, rows, lo, hi, actions, verdicts, worker, workers, goes_on, shows, reward, scored, terminated, truncated,
-        policy, observation, mask, actor) -> k``: ``actions[k]`` belongs to ``rows[k]``. With ``workers`` above 0 so many
-        threads do this at once, each for its own part, and nobody plays before all have found that all actions are legal: each
-        writes ``LEGAL``, or ``FIRST_PLACE`` + the first ``k`` whose action is illegal, to ``verdicts[worker]``, which is
-        ``UNKNOWN`` before, and waits for the others. Returns the first such ``k`` of all, or -1 when it has played or another
-        thread has failed. With ``workers`` 0 the actions are trusted.
+        ``(tables, rows, lo, hi, actions, crew, worker, checks, goes_on, shows, reward, scored, terminated, truncated, policy,
+        observation, mask, actor) -> k``: ``actions[k]`` belongs to ``rows[k]``. Several threads may do this at once, each for
+        its own part, or for blocks of all parts: ``crew`` (int64[threads * ``CREW_ROW``]) is what they have in common.
+
+        If it ``checks``, nobody plays before all have found that all actions are legal: each writes ``LEGAL``, or
+        ``FIRST_PLACE`` + the first ``k`` of its part whose action is illegal, to its ``VERDICT``, which is ``UNKNOWN`` before,
+        and waits for the others. Returns the first such ``k`` of all, or -1 when it has played or another thread has failed.
+        Otherwise the actions are trusted.
 
         If it ``goes_on``, a finished match is followed by the next one that asks anybody anything (in some games a match can
         end without a decision); after ``MOST_SILENT`` that do not, the table stays over. Otherwise it stays on the table. What
@@ -263,9 +290,9 @@ class Kernels:
             lo: int,
             hi: int,
             actions: Any,
-            verdicts: Any,
+            crew: Any,
             worker: int,
-            workers: int,
+            checks: bool,
             goes_on: bool,
             shows: bool,
             reward: Any,
@@ -277,12 +304,13 @@ class Kernels:
             mask: Any,
             actor: Any,
         ) -> int:
-            if workers > 0:
-                verdict = _verdict_of_all(tables, rows, lo, hi, actions, verdicts, worker, workers, is_legal)
+            if checks:
+                verdict = _verdict_of_all(tables, rows, lo, hi, actions, crew, worker, is_legal)
                 if verdict != LEGAL:
                     return verdict - FIRST_PLACE
-            for k in range(lo, hi):
-                if k + AHEAD < hi:
+            k, end = _first_block(crew, worker, lo, hi)
+            while k < end:
+                if k + AHEAD < end:
                     prefetch(tables, rows[k + AHEAD])
                 i = rows[k]
                 s = tables[i]
@@ -304,12 +332,15 @@ class Kernels:
                     policy[i] = stream(s.seed, POLICY_STREAM)
                 if shows:
                     _show(s, i, observe, legal_actions, observation, mask, actor)
+                k += 1
+                if k == end:
+                    k, end = _next_block(crew, worker)
             return -1
 
         ints, flags, range_of = types.int64[::1], types.uint8[::1], (types.int64, types.int64)
         ends = (types.float32[:, ::1], flags, flags, flags, types.uint64[::1])
         seen = (types.float32[:, ::1], types.uint8[:, ::1], types.int8[::1])
-        crew, how = (ints, types.int64, types.int64), (types.boolean, types.boolean)
+        crew, how = (ints, types.int64), (types.boolean, types.boolean, types.boolean)
         signature = types.int64(self._tables, ints, *range_of, ints, *crew, *how, *ends, *seen)
         return kernel(step_rows, signature, f"{self.rules.name} batch step")
 
@@ -393,20 +424,28 @@ class Kernels:
 
     @functools.cached_property
     def pick_rows(self) -> Any:
-        """``(tables, rows, lo, hi, policy, out)``: a uniform legal action at each of ``rows[lo:hi]``, -1 where nobody acts."""
+        """``(tables, rows, lo, hi, crew, worker, policy, out)``: a uniform legal action at each of ``rows[lo:hi]``.
+
+        It is -1 where nobody acts. ``crew`` and ``worker`` are those of ``step_rows``.
+        """
         pick_legal = self.rules.pick_legal
 
-        def pick_rows(tables: Any, rows: Any, lo: int, hi: int, policy: Any, out: Any) -> None:
-            for k in range(lo, hi):
-                if k + AHEAD < hi:
+        def pick_rows(tables: Any, rows: Any, lo: int, hi: int, crew: Any, worker: int, policy: Any, out: Any) -> None:
+            k, end = _first_block(crew, worker, lo, hi)
+            while k < end:
+                if k + AHEAD < end:
                     prefetch(tables, rows[k + AHEAD])
                 i = rows[k]
                 s = tables[i]
                 out[k] = pick_legal(s, mix(policy[i])) if s.actor >= 0 else NOBODY
                 policy[i] = advanced(policy[i])
+                k += 1
+                if k == end:
+                    k, end = _next_block(crew, worker)
 
         ints = types.int64[::1]
-        signature = types.void(self._tables, ints, types.int64, types.int64, types.uint64[::1], ints)
+        crew = (ints, types.int64)
+        signature = types.void(self._tables, ints, types.int64, types.int64, *crew, types.uint64[::1], ints)
         return kernel(pick_rows, signature, f"{self.rules.name} batch random choice")
 
 

@@ -20,7 +20,7 @@ from mitch_env import Game
 from mitch_env.chance import POLICY_STREAM, advanced, below, mix, stream
 from mitch_env.game import NOBODY, PHASE_DEAL, PHASE_OVER, Rules, Table
 from mitch_env.jit import kernel, kernel_view
-from mitch_env.kernels import kernels_of
+from mitch_env.kernels import CREW_ROW, kernels_of
 
 #: Numbers that are no action of any game.
 NO_ACTIONS = (-1, -2, -52, -(1 << 31), -(1 << 63), 1 << 16, 1 << 31, (1 << 32) + 1, 1 << 62, (1 << 63) - 1)
@@ -108,7 +108,7 @@ class Compiled(Plain):
     def __init__(self, game: Game, tables: np.recarray) -> None:
         super().__init__(game, tables)
         self.kernels, self.raw = kernels_of(game.rules), kernel_view(tables)
-        self._row, self._one = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        self._row, self._one, self._alone = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(CREW_ROW, np.int64)
 
     def start(self) -> None:
         self.kernels.start_one(self.raw)
@@ -134,7 +134,7 @@ class Compiled(Plain):
         return mask[0]
 
     def pick(self, counter: np.uint64) -> int:
-        self.kernels.pick_rows(self.raw, self._row, 0, 1, np.array([counter], np.uint64), self._one)
+        self.kernels.pick_rows(self.raw, self._row, 0, 1, self._alone, 0, np.array([counter], np.uint64), self._one)
         return int(self._one[0])
 
     def view(self, seat: int) -> np.ndarray:

@@ -22,7 +22,14 @@ from batches import contents, mixed, play
 from games import times
 
 from mitch_env import Batch, IllegalActionError, crew
+from mitch_env import batch as batch_module
 from mitch_env.jit import config
+from mitch_env.kernels import BLOCK, CREW_ROW, END, NEXT, VERDICT
+
+
+@pytest.fixture(autouse=True)
+def _threads_share_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_module, "FEWEST_ROWS", 2)
 
 
 @pytest.mark.parametrize("canonical", [False, True])
@@ -57,9 +64,69 @@ def test_one_illegal_action_stops_every_thread(threads: int, canonical: bool) ->
     batch.step(batch.random_actions())
 
 
-def crew_threads() -> set[int]:
-    """The threads of crews that are alive."""
-    return {one for one, frame in sys._current_frames().items() if frame.f_code is crew._serve.__code__}
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_threads_that_take_blocks_write_the_same_bytes(threads: int) -> None:
+    """More rows than one block for each, and some rows only."""
+    n = 7 * BLOCK * threads + 5
+    one, many = (Batch("mitchell", n, seed=4, threads=each) for each in (1, threads))
+    for step in range(times(60)):
+        rows = None if step % 3 else np.arange(step % 5, n, 1 + step % 2)
+        actions = one.random_actions(rows)
+        assert np.array_equal(actions, many.random_actions(rows))
+        one.step(actions, rows)
+        many.step(actions, rows)
+        assert contents(one) == contents(many)
+
+
+@pytest.mark.parametrize("worker", [0, 1, 2])
+def test_a_thread_that_is_done_does_what_others_have_not_begun(worker: int) -> None:
+    """One of three threads, whose others never come: it chooses and plays all that they have not taken."""
+    n = 6 * BLOCK + 10
+    batch, twin = Batch("mitch_jp", n, seed=1), Batch("mitch_jp", n, seed=1)
+    cuts = np.array([0, BLOCK + 3, 4 * BLOCK, n])
+    taken_by_others = np.zeros(n, bool)
+    taken_by_others[cuts[1] : cuts[1] + BLOCK] = True
+    rows = np.flatnonzero(~taken_by_others)
+
+    def flags() -> np.ndarray:
+        crew = np.zeros(3 * CREW_ROW, np.int64)
+        crew[NEXT::CREW_ROW], crew[END::CREW_ROW] = cuts[:-1], cuts[1:]
+        crew[CREW_ROW + NEXT] += BLOCK  # the second one has taken a block
+        return crew
+
+    actions = np.full(n, -7)
+    lo, hi = int(cuts[worker]), int(cuts[worker + 1])
+    batch._pick_range(batch._all_rows, actions, flags(), worker, lo, hi)
+    assert np.array_equal(actions == -7, taken_by_others)
+    assert np.array_equal(actions[rows], twin.random_actions(rows))
+    batch.check = False
+    assert batch._step_range(batch._all_rows, actions, flags(), worker, lo, hi) < 0
+    twin.step(actions[rows], rows)
+    assert contents(batch) == contents(twin)
+    left = flags()
+    left[NEXT::CREW_ROW] = cuts[1:]
+    before = contents(batch)
+    assert batch._step_range(batch._all_rows, actions, left, worker, lo, hi) < 0, "nothing is left to do"
+    assert contents(batch) == before and not left[VERDICT::CREW_ROW].any()
+
+
+def test_few_rows_are_done_by_the_calling_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To wake up another one would take longer."""
+    monkeypatch.undo()
+    batch = Batch("mitch_jp", 2 * batch_module.FEWEST_ROWS - 1, seed=1, threads=2)
+    play(batch, 3)
+    assert not crew_threads(batch)
+    batch = Batch("mitch_jp", 2 * batch_module.FEWEST_ROWS, seed=1, threads=2)
+    play(batch, 1)
+    assert len(crew_threads(batch)) == 1
+
+
+def crew_threads(batch: Batch | None = None) -> set[int]:
+    """The threads of crews that are alive, or those of one batch (a thread may have the number of one that has ended)."""
+    alive = {one: frame for one, frame in sys._current_frames().items() if frame.f_code is crew._serve.__code__}
+    if batch is None:
+        return set(alive)
+    return {one for one, frame in alive.items() if any(frame.f_locals["inbox"] is inbox for inbox in batch._crew._inboxes)}
 
 
 def wait_until_ended(threads: set[int]) -> None:
@@ -71,10 +138,9 @@ def wait_until_ended(threads: set[int]) -> None:
 
 
 def test_threads_end_with_their_batch() -> None:
-    before = crew_threads()
     batch = Batch("mitch_jp", 40, seed=1, threads=5)
     play(batch, 2)
-    started = crew_threads() - before
+    started = crew_threads(batch)
     assert len(started) == 4
     is_there = weakref.ref(batch)
     gc.collect()
@@ -252,10 +318,10 @@ def test_what_fails_in_a_thread_is_raised_and_the_batch_goes_on(failing: int, mo
     before, actions = contents(batch), batch.random_actions().copy()
     step_range = Batch._step_range
 
-    def fails(self: Batch, where: Any, actions: Any, verdicts: Any, worker: int, lo: int, hi: int) -> int:
+    def fails(self: Batch, where: Any, actions: Any, crew: Any, worker: int, lo: int, hi: int) -> int:
         if worker == failing:
             raise MemoryError(f"in thread {failing}")
-        return step_range(self, where, actions, verdicts, worker, lo, hi)
+        return step_range(self, where, actions, crew, worker, lo, hi)
 
     monkeypatch.setattr(Batch, "_step_range", fails)
     with pytest.raises(MemoryError, match=f"in thread {failing}"):
