@@ -24,7 +24,7 @@ from .registry import get_game
 from .tables import described, put, repeated, taken, with_own_arrays
 
 #: Rows that a thread must have to do for waking it up to be worth it.
-FEWEST_ROWS = 128
+FEWEST_ROWS = 256
 
 
 #: Attributes that a copy has of its own making.
