@@ -244,6 +244,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
     except (OSError, ValueError) as error:
         top.error(str(error))
+    texts = {
+        PAGE: speed_page(speed, trainings, profiles),
+        README: with_part(README.read_text(encoding="utf-8"), readme_part(speed)),
+    }
     if folder.resolve() != MEASURED:
         shutil.rmtree(MEASURED, ignore_errors=True)
         MEASURED.mkdir(parents=True)
@@ -251,11 +255,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = json.loads(path.read_text(encoding="utf-8"))
             found.pop("system", None)
             report.write_json(MEASURED, path.name, found)
-    rates = played(speed).rates()
     note = f"{speed['processor']}, {n_rounds(speed)} rounds of {speed['settings']['seconds']:g} s each"
-    draw_chart(PICTURE, rates, {name: row["group"] for name, row in speed["contenders"].items()}, note)
-    PAGE.write_text(speed_page(speed, trainings, profiles), encoding="utf-8")
-    README.write_text(with_part(README.read_text(encoding="utf-8"), readme_part(speed)), encoding="utf-8")
+    draw_chart(PICTURE, played(speed).rates(), {name: row["group"] for name, row in speed["contenders"].items()}, note)
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
     print(f"written: {PAGE}, {PICTURE}, {README}, {MEASURED}")
     return 0
 

@@ -11,6 +11,7 @@ import platform
 import shlex
 import statistics
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -259,8 +260,10 @@ def check_folder(top: argparse.ArgumentParser, folder: Path | None, draws: bool 
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
-        top.error(f"--out {folder}: {error.strerror}; name a folder that can be made")
+        top.error(f"--out {folder}: {error.strerror}; name a folder that can be made and written to")
     if draws and importlib.util.find_spec("matplotlib") is None:
         top.error('--out draws a picture, which needs matplotlib: pip install -c constraints.txt -e ".[bench]"')
 

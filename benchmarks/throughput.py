@@ -29,6 +29,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from benchmarks import report
 from benchmarks.chart import draw_chart
 from benchmarks.contenders import SETTINGS, Setting, ours
@@ -87,12 +89,12 @@ def first_step(game: str, cache: str | None = None) -> float:
     with on_one_core():
         begun = time.perf_counter()
         with subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as child:
-            assert child.stdout is not None
-            if child.stdout.readline() != "stepped\n":
-                raise RuntimeError(f"the process that was to make the first step of {game} did not")
-            return time.perf_counter() - begun
+            assert child.stdout is not None and child.stderr is not None
+            if child.stdout.readline() == "stepped\n":
+                return time.perf_counter() - begun
+            raise RuntimeError(f"the process that was to make the first step of {game} did not:\n{child.stderr.read()}")
 
 
 def measure_starts(rounds: int, cold: bool) -> dict[str, dict[str, list[float]]]:
@@ -101,7 +103,7 @@ def measure_starts(rounds: int, cold: bool) -> dict[str, dict[str, list[float]]]
     for game in games:
         first_step(game)  # fills the cache
     found: dict[str, dict[str, list[float]]] = {"warm": {game: [] for game in games}}
-    for _ in range(rounds):
+    for _ in tqdm(range(rounds), desc="first steps", unit="round", disable=not sys.stderr.isatty()):
         for game in games:
             found["warm"][game].append(first_step(game))
     if cold:
@@ -187,9 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if known.rounds < 1 or not 0 < known.seconds < 3600:
         top.error("--rounds must be 1 or more, --seconds more than 0 and less than 3600")
     report.check_folder(top, known.out, draws=True)
+    starts = measure_starts(known.rounds, known.cold) if known.cold or not known.only else {}
     played = take_turns("benchmarks.throughput", in_order_of_play(chosen), known.rounds, known.seconds)
     played.rounds = {one.name: played.rounds[one.name] for one in chosen if one.name in played.rounds}
-    starts = measure_starts(known.rounds, known.cold) if known.cold or not known.only else {}
     found = summary(played, starts)
     print_report(played, found)
     if known.out is not None:

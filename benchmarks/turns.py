@@ -165,6 +165,8 @@ class Child:
 
     def _last_words(self) -> str:
         status = self._process.wait()
+        if status < 0:
+            return f"its process was ended by signal {-status}"
         self._errors.seek(0)
         lines = self._errors.read().strip().splitlines()
         return f"its process ended with status {status}" + (f": {lines[-1]}" if lines else "")

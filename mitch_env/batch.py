@@ -76,8 +76,8 @@ class Batch:
         observation: The form: ``flat``, ``dict``, ``history`` or ``tokens`` (:mod:`mitch_env.encoders`).
         canonical: Whether ``observation``, ``mask`` and all actions are in canonical names: at each decision the suits are
             renamed from what the actor sees, so that positions that differ in names only look the same.
-        threads: How many threads share the work of one call. The interpreter lock is released in every call. More threads than
-            processors make no sense.
+        threads: How many threads share the work of one call, at most: each has 256 tables or more. The interpreter lock is
+            released in every call. More threads than processors make no sense.
         check: Whether ``step`` checks that every action is legal before anything is played.
         **changes: Options by name, for all tables.
 
@@ -232,17 +232,17 @@ class Batch:
             where = self._all_rows if rows is None and self._threads == 1 else self._rows_once(rows)
             n = len(where)
             chosen = checked_actions(actions, n)
+            checks = bool(self.check)  # the same for all threads
             if self._canonical:
                 own_names = self._renamed[:n]
                 self._kernels.rename_rows(self._code, where, chosen, True, own_names)
                 chosen = own_names
             try:
                 if self._threads == 1:
-                    first = self._step_range(where, chosen, self._alone, 0, 0, n)
+                    first = self._step_range(where, chosen, checks, self._alone, 0, 0, n)
                 else:
-                    first = self._share(
-                        self._step_range, (where, chosen), by_blocks=not (self._canonical or self.encoder.writes)
-                    )
+                    is_all = not (self._canonical or self.encoder.writes)  # that the kernel does
+                    first = self._share(self._step_range, (where, chosen, checks), by_blocks=is_all)
             except BaseException:
                 finish(lambda: self._view_range(where, self._alone, 0, 0, n))  # whatever was played
                 raise
@@ -387,9 +387,11 @@ class Batch:
     def _pick_range(self, where: np.ndarray, out: np.ndarray, crew: np.ndarray, worker: int, lo: int, hi: int) -> None:
         self._kernels.pick_rows(self._raw, where, lo, hi, crew, worker, self._policy, out)
 
-    def _step_range(self, where: np.ndarray, actions: np.ndarray, crew: np.ndarray, worker: int, lo: int, hi: int) -> int:
+    def _step_range(
+        self, where: np.ndarray, actions: np.ndarray, checks: bool, crew: np.ndarray, worker: int, lo: int, hi: int
+    ) -> int:
         """Returns the first place whose action is illegal, at whichever thread; below 0 if there is none."""
-        first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, crew, worker, self.check, *self._of_a_step)
+        first: int = self._kernels.step_rows(self._raw, where, lo, hi, actions, crew, worker, checks, *self._of_a_step)
         if first < 0 and self._canonical:
             self._view_range(where, crew, worker, lo, hi)
         elif first < 0 and self.encoder.writes:

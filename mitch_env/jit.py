@@ -42,8 +42,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: Folders of compiled code that are kept: one for each recent state of the sources.
 _CACHES_KEPT = 6
-#: For what only compiled code can do at once.
-_ONE_AT_A_TIME = threading.Lock()
+#: For what only compiled code can do at once; and for what is loaded once.
+_ONE_AT_A_TIME, _LOADING = threading.Lock(), threading.Lock()
 #: How often a thread looks for what it waits for before it lets others run.
 _SPINS = 1000
 #: Bytes of a cache line.
@@ -317,27 +317,33 @@ def _apart(make: Callable[[], F]) -> F:
     return made[0]
 
 
-@functools.cache
 def _load_numba() -> None:
     """Has numba load what every kernel needs, but not SciPy's linear algebra.
 
     numba imports that, where SciPy is installed, only to see whether it is there: a sixth of the time to a first step. It does
     so again when it compiles a function that needs it, and may believe until then that it is there.
     """
-    from numba.np import linalg
+    with _LOADING:
+        if "numba.np.arraymath" in sys.modules:
+            return
+        from numba.np import linalg
 
-    ensure_blas = getattr(linalg, "ensure_blas", None)
-    if ensure_blas is None:  # a numba that does it in another way
-        return
-    linalg.ensure_blas = _find_scipy
-    try:
-        importlib.import_module("numba.np.arraymath")  # which calls it
-    finally:
-        linalg.ensure_blas = ensure_blas
+        ensure_blas = getattr(linalg, "ensure_blas", None)
+        if ensure_blas is None:  # a numba that does it in another way
+            return
+        linalg.ensure_blas = _find_scipy
+        try:
+            importlib.import_module("numba.np.arraymath")  # which calls it
+        finally:
+            linalg.ensure_blas = ensure_blas
 
 
 def _find_scipy() -> None:
-    if importlib.util.find_spec("scipy") is None:
+    try:
+        is_there = importlib.util.find_spec("scipy") is not None
+    except ValueError:  # something that only has its name
+        is_there = False
+    if not is_there:
         raise ImportError("SciPy is not installed")
 
 

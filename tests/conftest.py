@@ -36,6 +36,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         sys.modules["torch"].manual_seed(seed)
 
 
+@pytest.fixture(autouse=True)
+def _threads_share_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests have few tables, and mean the threads that they ask for."""
+    monkeypatch.setattr("mitch_env.batch.FEWEST_ROWS", 2)
+
+
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are rewritten instead of compared."""

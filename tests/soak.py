@@ -20,6 +20,7 @@ from typing import Any
 from env_laws import play_batch, play_table_env, record_of_actions, the_referee_agrees
 from games import engine_of, player_counts
 
+import mitch_env.batch
 from mitch_env import GAMES, Batch, Game, TableEnv
 
 #: Tables that a batch plays side by side.
@@ -133,4 +134,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    mitch_env.batch.FEWEST_ROWS = 2  # a batch has few tables here, and its threads are meant to share them
     raise SystemExit(main())

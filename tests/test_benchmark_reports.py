@@ -198,7 +198,10 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
     (tmp_path / "file").write_text("")
     with pytest.raises(SystemExit):
         importlib.import_module(f"benchmarks.{module}").main(["--out", str(tmp_path / "file")])
-    assert "name a folder that can be made" in capsys.readouterr().err
+    assert "name a folder that can be made and written to" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        importlib.import_module(f"benchmarks.{module}").main(["--out", "/proc/self"])
+    assert "--out /proc/self: " in capsys.readouterr().err
 
 
 def test_all_contenders_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -208,6 +211,8 @@ def test_all_contenders_can_be_listed(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_the_first_step_is_timed_in_a_process_of_its_own() -> None:
     assert throughput.first_step("mitch_jp") > 0.05
+    with pytest.raises(RuntimeError, match="whist"):
+        throughput.first_step("whist")
 
 
 def test_the_picture_is_drawn(tmp_path: Path) -> None:
@@ -398,6 +403,10 @@ def test_a_page_is_not_made_of_half_of_a_run(tmp_path: Path, capsys: pytest.Capt
     ):
         (tmp_path / "throughput.json").write_text(json.dumps(speed | changes), encoding="utf-8")
         refused(tmp_path, word)
+    del speed["command"]
+    (tmp_path / "throughput.json").write_text(json.dumps(speed), encoding="utf-8")
+    with pytest.raises(KeyError):  # no command writes such a file
+        page.main([str(tmp_path)])
     (tmp_path / "throughput.json").unlink()
     refused(tmp_path, "throughput.json", "--help")
     assert before == (page.PAGE.read_text(encoding="utf-8"), page.README.read_text(encoding="utf-8"))

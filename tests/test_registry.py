@@ -14,7 +14,7 @@ import pettingzoo
 import pytest
 
 import mitch_env
-from mitch_env import GAMES, Game, TableEnv, get_game, make
+from mitch_env import GAMES, Game, TableEnv, get_game, jit, make
 
 every_game = pytest.mark.parametrize("name", GAMES)
 
@@ -112,6 +112,28 @@ def test_a_first_step_brings_no_heavy_library_and_numba_has_linear_algebra_when_
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["", "0.25 True"]
+
+
+def test_threads_that_load_numba_at_once_leave_it_as_it_was() -> None:
+    code = """if True:
+        import sys, threading, numba.np.linalg as linalg
+        from mitch_env import jit
+        before = linalg.ensure_blas
+        print("numba.np.arraymath" in sys.modules)
+        threads = [threading.Thread(target=jit._load_numba) for _ in range(6)]
+        for one in threads: one.start()
+        for one in threads: one.join()
+        print(linalg.ensure_blas is before)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "False\nTrue\n"), done.stderr
+
+
+def test_what_only_has_the_name_of_scipy_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    jit._find_scipy()
+    monkeypatch.setitem(sys.modules, "scipy", ModuleType("scipy"))
+    with pytest.raises(ImportError, match="not installed"):
+        jit._find_scipy()
 
 
 def test_the_public_names_are_there_and_documented() -> None:

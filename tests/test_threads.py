@@ -27,11 +27,6 @@ from mitch_env.jit import config
 from mitch_env.kernels import BLOCK, CREW_ROW, END, NEXT, VERDICT
 
 
-@pytest.fixture(autouse=True)
-def _threads_share_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_module, "FEWEST_ROWS", 2)
-
-
 @pytest.mark.parametrize("canonical", [False, True])
 @pytest.mark.parametrize("threads", [2, 3, 7])
 def test_threads_write_the_same_bytes(threads: int, canonical: bool) -> None:
@@ -99,20 +94,37 @@ def test_a_thread_that_is_done_does_what_others_have_not_begun(worker: int) -> N
     batch._pick_range(batch._all_rows, actions, flags(), worker, lo, hi)
     assert np.array_equal(actions == -7, taken_by_others)
     assert np.array_equal(actions[rows], twin.random_actions(rows))
-    batch.check = False
-    assert batch._step_range(batch._all_rows, actions, flags(), worker, lo, hi) < 0
+    assert batch._step_range(batch._all_rows, actions, False, flags(), worker, lo, hi) < 0
     twin.step(actions[rows], rows)
     assert contents(batch) == contents(twin)
     left = flags()
     left[NEXT::CREW_ROW] = cuts[1:]
     before = contents(batch)
-    assert batch._step_range(batch._all_rows, actions, left, worker, lo, hi) < 0, "nothing is left to do"
+    assert batch._step_range(batch._all_rows, actions, False, left, worker, lo, hi) < 0, "nothing is left to do"
     assert contents(batch) == before and not left[VERDICT::CREW_ROW].any()
+
+
+def test_whether_a_step_checks_is_the_same_for_all_its_threads() -> None:
+    """Whoever changes ``check`` meanwhile changes the next step; a thread that checks would wait for one that does not."""
+    batch, seen = Batch("mitch_jp", 40, seed=1, threads=3), set()
+    step_range = batch._step_range
+
+    def looks(where: Any, actions: Any, checks: bool, *rest: Any) -> int:
+        seen.add(checks)
+        batch.check = not batch.check
+        return step_range(where, actions, checks, *rest)
+
+    batch._step_range = looks  # type: ignore[method-assign]
+    for _ in range(10):
+        seen.clear()
+        play(batch, 1)
+        assert len(seen) == 1
 
 
 def test_few_rows_are_done_by_the_calling_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """To wake up another one would take longer."""
-    monkeypatch.undo()
+    monkeypatch.undo()  # what conftest sets
+    assert batch_module.FEWEST_ROWS > 2
     batch = Batch("mitch_jp", 2 * batch_module.FEWEST_ROWS - 1, seed=1, threads=2)
     play(batch, 3)
     assert not crew_threads(batch)
@@ -318,10 +330,10 @@ def test_what_fails_in_a_thread_is_raised_and_the_batch_goes_on(failing: int, mo
     before, actions = contents(batch), batch.random_actions().copy()
     step_range = Batch._step_range
 
-    def fails(self: Batch, where: Any, actions: Any, crew: Any, worker: int, lo: int, hi: int) -> int:
+    def fails(self: Batch, where: Any, actions: Any, checks: bool, crew: Any, worker: int, lo: int, hi: int) -> int:
         if worker == failing:
             raise MemoryError(f"in thread {failing}")
-        return step_range(self, where, actions, crew, worker, lo, hi)
+        return step_range(self, where, actions, checks, crew, worker, lo, hi)
 
     monkeypatch.setattr(Batch, "_step_range", fails)
     with pytest.raises(MemoryError, match=f"in thread {failing}"):
