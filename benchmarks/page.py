@@ -45,8 +45,8 @@ SPEED = """\
 Decisions a second of uniform random legal play, with observation and mask of the acting seat built at each decision, on one
 core, next to other packages and to two floors: one run, medians of {rounds} rounds and their range. A ratio is the median of
 those within each round, where both met the same noise. Training and the parts of a step, below, are runs of their own. Only
-ratios mean anything elsewhere. `python -m benchmarks.page docs/measured` makes this
-page from the files in [measured](measured), which hold every round.
+ratios mean anything elsewhere. `python -m benchmarks.page docs/measured` makes this page from the files in
+[measured](measured), which hold every round.
 
 {command}
 
@@ -69,8 +69,8 @@ it when something is paid, so with many players it can be the faster one.
 {not_reached}
 
 The AEC path is held against an environment without a game (what PettingZoo's protocol alone costs), the batch against a loop
-that only writes as many bytes. With 8192 tables a step waits for memory, and two threads hand work to each other twice a step;
-both vary from run to run more than anything else here.
+that only writes as many bytes. The intervals (bootstrap over the rounds) say how much another run on this machine may differ;
+another machine may differ more. Two threads need two processors that nobody else uses, so their ratios vary most.
 
 ## Training
 
