@@ -110,6 +110,13 @@ class Target:
             return None
         return self.figure >= self.bound if self.at_least else self.figure < self.bound
 
+    @property
+    def may_be_missed(self) -> bool:
+        """Whether the interval goes beyond the bound."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low < self.bound if self.at_least else self.high >= self.bound
+
 
 def of_rounds(
     what: str, bound: float, at_least: bool, values: np.ndarray | None, unit: str = " x", is_goal: bool = False

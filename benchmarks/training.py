@@ -90,7 +90,7 @@ class Window:
 
 
 def gymnasium_model(settings: Settings, batch_size: int) -> Any:
-    """MaskablePPO as a newcomer makes it: the Gymnasium view in a DummyVecEnv, the policy by name."""
+    """MaskablePPO with its defaults: the Gymnasium view in a DummyVecEnv, the policy by name."""
     import gymnasium
     from sb3_contrib import MaskablePPO
     from stable_baselines3.common.vec_env import DummyVecEnv

@@ -376,7 +376,10 @@ def kernel(function: F, signature: Any, what: str) -> F:
 
         return _apart(uncached)
     if is_first:
-        _say_once(f"mitch_env: compiling the rules for this machine: some seconds, once; later starts take it from {folder}")
+        _say_once(
+            "mitch_env: compiling the rules for this machine, each part when it is first used (10 to 20 s a game); "
+            f"later starts take it from {folder}"
+        )
 
     def compiled() -> F:
         _load_numba()

@@ -201,9 +201,11 @@ def test_without_fixed_opponents_there_is_no_evaluation(tmp_path: Path) -> None:
     assert not (run / "tournament.json").exists() and (run / "policy.safetensors").exists()
 
 
-def test_max_minutes_stop_a_run_and_more_of_them_let_it_go_on(tmp_path: Path) -> None:
+def test_max_minutes_stop_a_run_and_more_of_them_let_it_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = start(tmp_path, decisions=10**9, max_minutes=0.01, evaluate_against=[])
     assert 0 < decisions_of(run) < 10**8
+    said = f"stopped by max_minutes=0.01 after {decisions_of(run):,} of 1,000,000,000 decisions; to go on: python train/ppo.py"
+    assert f"{said} --resume {run} max_minutes=0\n" in capsys.readouterr().out
     assert PolicyAgent.load(run / "policy.safetensors").card.decisions == decisions_of(run)
     seconds = load_progress(latest_checkpoint(run) or run)["seconds"]
     assert seconds >= 0.6

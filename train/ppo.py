@@ -254,6 +254,11 @@ def train(config: TrainConfig, run: Path, resume: Path | None = None) -> PolicyA
         if trainer.bar is not None:
             trainer.bar.close()
     model.num_timesteps = trainer.num_timesteps = trainer.learnt
+    if trainer.is_cut_short:
+        print(
+            f"stopped by max_minutes={config.max_minutes:g} after {trainer.learnt:,} of {config.decisions:,} decisions; "
+            f"to go on: python train/ppo.py --resume {run} max_minutes=0"
+        )
     trainer.save()
     evaluation = trainer.evaluate()
     written = {"decisions": model.num_timesteps} | evaluation
