@@ -152,7 +152,7 @@ PARSERS = {
     "train/export.py": "train.export",
 }
 #: Commands of other projects.
-TOOLS = {"pip", "venv", "ruff", "mypy", "pytest", "git"}
+TOOLS = {"pip", "venv", "ruff", "mypy", "pytest", "git", "source"}
 
 
 def bash_commands() -> list[tuple[str, str]]:
@@ -177,7 +177,7 @@ def check_command(line: str) -> None:
         targets = re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE)
         assert arguments and set(arguments) <= set(targets), f"{line}: the Makefile makes {', '.join(targets)}"
         return
-    if program == "python" and arguments[0] == "-m":
+    if program in ("python", "python3") and arguments[0] == "-m":
         program, arguments = arguments[1], arguments[2:]
         assert program in TOOLS or importlib.util.find_spec(program), f"{line}: there is no module {program}"
     elif program == "python":
