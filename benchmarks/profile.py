@@ -224,7 +224,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--players", type=int, help="players (default: the game's)")
     top.add_argument("--tables", type=int, default=1024, help="tables (default: 1024)")
     top.add_argument("--steps", type=int, default=50, help="decisions at each table in a run (default: 50)")
-    top.add_argument("--rounds", type=int, default=7, help="runs of each kind (default: 7)")
+    top.add_argument("--rounds", type=int, default=31, help="runs of each kind (default: 31)")
     top.add_argument("--out", type=Path, metavar="FOLDER", help="a folder for profile_GAME_PLAYERSp.json")
     top.add_argument("--no-instructions", action="store_true", help="do not count instructions, which takes a minute or two")
     top.add_argument("--count", action="store_true", help=argparse.SUPPRESS)  # the runs under callgrind
