@@ -377,7 +377,8 @@ def kernel(function: F, signature: Any, what: str) -> F:
         return _apart(uncached)
     if is_first:
         _say_once(
-            "mitch_env: compiling the rules for this machine, each part when it is first used (10 to 20 s a game); "
+            "mitch_env: compiling the rules for this machine, each part when it is first used "
+            "(10 to 20 s for a game's environment, as long for its batch); "
             f"later starts take it from {folder}"
         )
 
