@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import random
 import signal
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -201,18 +203,27 @@ def test_without_fixed_opponents_there_is_no_evaluation(tmp_path: Path) -> None:
     assert not (run / "tournament.json").exists() and (run / "policy.safetensors").exists()
 
 
+@pytest.fixture
+def _clock_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second passes whenever the trainer looks at its clock, which it does at each step."""
+    monkeypatch.setattr(ppo, "time", SimpleNamespace(monotonic=itertools.count().__next__))
+
+
+@pytest.mark.usefixtures("_clock_of_steps")
 def test_max_minutes_stop_a_run_and_more_of_them_let_it_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = start(tmp_path, decisions=10**9, max_minutes=0.01, evaluate_against=[])
-    assert 0 < decisions_of(run) < 10**8
-    said = f"stopped by max_minutes=0.01 after {decisions_of(run):,} of 1,000,000,000 decisions; to go on: python train/ppo.py"
+    """Also if the latest checkpoint is from before the window that is cut off: the time of that window is spent."""
+    run = start(tmp_path, decisions=10**9, max_minutes=1, evaluate_against=[])
+    assert decisions_of(run) == 1536, "a window takes 16 seconds and a few: the fourth was cut off"
+    said = "stopped by max_minutes=1 after 1,536 of 1,000,000,000 decisions; to go on: python train/ppo.py"
     assert f"{said} --resume {run} max_minutes=0\n" in capsys.readouterr().out
     assert PolicyAgent.load(run / "policy.safetensors").card.decisions == decisions_of(run)
-    seconds = load_progress(latest_checkpoint(run) or run)["seconds"]
-    assert seconds >= 0.6
-    first, minutes = decisions_of(run), round(seconds / 60 + 0.01, 4)
-    resume(run, f"max_minutes={minutes}")
-    assert decisions_of(run) > first
-    assert load_config(run / "config.yaml").max_minutes == minutes, "changes stay with the run"
+    assert load_progress(latest_checkpoint(run) or run)["seconds"] >= 60
+    resume(run)
+    assert "max_minutes=1.0 are used up: the run is only evaluated and exported" in capsys.readouterr().out
+    assert decisions_of(run) == 1536
+    resume(run, "max_minutes=2.5")
+    assert decisions_of(run) > 1536 and load_progress(latest_checkpoint(run) or run)["seconds"] >= 150
+    assert load_config(run / "config.yaml").max_minutes == 2.5, "changes stay with the run"
 
 
 def test_a_run_of_less_than_a_window_does_not_learn_backwards(tmp_path: Path) -> None:
@@ -662,8 +673,9 @@ def test_a_resumed_run_has_the_opponents_that_its_config_names_now(tmp_path: Pat
     assert seen.pop() == ["random"]
 
 
+@pytest.mark.usefixtures("_clock_of_steps")
 def test_decisions_that_were_not_learnt_from_are_not_counted(tmp_path: Path) -> None:
-    run = start(tmp_path, decisions=10**6, max_minutes=1e-6, evaluate_against=[])
+    run = start(tmp_path, decisions=10**6, max_minutes=0.2, evaluate_against=[])
     assert PolicyAgent.load(run / "policy.safetensors").card.decisions == 0 == decisions_of(run)
 
 

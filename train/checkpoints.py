@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from stable_baselines3.common.save_util import load_from_zip_file
 
+from train.files import write_whole
+
 #: Complete checkpoints that are kept.
 _KEPT = 2
 
@@ -32,7 +34,8 @@ def save_checkpoint(run: Path, model: Any, snapshots: list[dict[str, np.ndarray]
         progress: Counters, ready for JSON.
     """
     final = run / "checkpoints" / f"{model.num_timesteps:012d}"
-    if final.exists():  # nothing has been learnt since; a complete checkpoint is never taken away before the next is there
+    if final.exists():  # nothing has been learnt since, but time has passed; what is complete is never taken away
+        write_whole(final / "progress.json", json.dumps(progress))
         return final
     unfinished = run / "checkpoints" / "unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)

@@ -15,6 +15,7 @@ from agents.agent import ENCODERS
 from mitch_env import get_game
 from mitch_env.options import unknown_name
 from mitch_env.rewards import REWARDS
+from train.files import write_whole
 
 
 class ConfigError(ValueError):
@@ -244,9 +245,7 @@ def _yaml(text: str, where: str) -> Any:
 
 def save_config(config: TrainConfig, path: Path) -> None:
     """Writes every key with its value."""
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(yaml.safe_dump(dataclasses.asdict(config), sort_keys=False))
-    unfinished.replace(path)
+    write_whole(path, yaml.safe_dump(dataclasses.asdict(config), sort_keys=False))
 
 
 def keys_help() -> str:

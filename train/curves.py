@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from train.files import write_whole
+
 
 def append_point(path: Path, point: dict[str, Any]) -> None:
     """Adds a line."""
@@ -27,9 +29,7 @@ def read_points(path: Path) -> list[dict[str, Any]]:
 def forget_after(path: Path, decisions: int) -> None:
     """Removes the points that a resumed run will make again."""
     kept = [point for point in read_points(path) if point["decisions"] <= decisions]
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text("".join(json.dumps(point) + "\n" for point in kept))
-    unfinished.replace(path)
+    write_whole(path, "".join(json.dumps(point) + "\n" for point in kept))
 
 
 def draw_curves(points: list[dict[str, Any]], path: Path, title: str) -> None:

@@ -27,6 +27,7 @@ from agents.safetensors_file import PolicyFileError
 from mitch_env import get_game
 from mitch_env.options import check_choice
 from mitch_env.record_commands import parse_options
+from train.files import write_whole
 
 _LIBRARIES = ("numpy", "torch", "stable-baselines3", "sb3-contrib")
 
@@ -88,7 +89,7 @@ def write_onnx(path: Path, card: PolicyCard, weights: dict[str, np.ndarray]) -> 
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9, producer_name="mitch-env")
     helper.set_model_props(model, card.to_metadata())
     onnx.checker.check_model(model)
-    onnx.save(model, str(path))
+    write_whole(path, model.SerializeToString())
 
 
 def weights_of_sb3(state: dict[str, Any]) -> tuple[dict[str, np.ndarray], list[int]]:

@@ -37,6 +37,7 @@ from train.checkpoints import check_checkpoint, latest_checkpoint, load_progress
 from train.config import TrainConfig, between, keys_help, load_config, save_config
 from train.curves import append_point, draw_curves, forget_after, read_points
 from train.export import versions, write_both
+from train.files import write_whole
 from train.rollouts import SeatRolloutBuffer
 from train.seat_ppo import SeatPPO
 from train.table_vec_env import TableVecEnv
@@ -262,7 +263,7 @@ def train(config: TrainConfig, run: Path, resume: Path | None = None) -> PolicyA
     trainer.save()
     evaluation = trainer.evaluate()
     written = {"decisions": model.num_timesteps} | evaluation
-    (run / "evaluation.json").write_text(json.dumps(written, indent=1) + "\n")
+    write_whole(run / "evaluation.json", json.dumps(written, indent=1) + "\n")
     weights = model.policy.weights()  # type: ignore[operator, union-attr]
     card = policy_card(config, model.num_timesteps, evaluation)
     for path in write_both(run / "policy.safetensors", card, weights):
@@ -278,7 +279,7 @@ def final_tournament(config: TrainConfig, run: Path) -> None:
     duels = tournament.run(game, names, options=rules, blocks=config.final_blocks, seed=config.seed + 1, progress=True)
     print(tournament.table_text(duels))
     summary = tournament.results(game, rules, duels, config.seed + 1)
-    (run / "tournament.json").write_text(json.dumps(summary, indent=1) + "\n")
+    write_whole(run / "tournament.json", json.dumps(summary, indent=1) + "\n")
     tournament.draw_matrix(duels, run / "tournament.png", f"{config.name}, {config.final_blocks} blocks")
     print(f"written: {run / 'tournament.json'}, {run / 'tournament.png'}, {run / 'curves.png'}")
 
