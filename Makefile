@@ -7,6 +7,8 @@ BIN_RLLIB := $(VENV_RLLIB)/bin
 READY := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 READY_RLLIB := $(VENV_RLLIB)/.ready
+# Tests share the processors; each worker takes over from those that are behind.
+PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint
 
 .PHONY: help train test demo soak bench rllib lint clean
@@ -33,9 +35,9 @@ train: $(READY) ## train an agent for mitch_jp by self-play, export it, show it 
 	$(BIN)/python train/ppo.py --config configs/mitch_jp_3p.yaml
 
 test: $(CLIENTS) lint ## check style and types, run all tests, and the rules again uncompiled and with bounds checks
-	$(BIN)/python -m pytest -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_rulings_mitch.py tests/test_rendering_mitch.py
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest tests/test_rulings_mitch.py tests/test_laws.py -k "not plain"
+	$(PYTEST) -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/test_rulings_mitch.py tests/test_rendering_mitch.py
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/test_rulings_mitch.py tests/test_laws.py -k "not plain"
 
 lint: $(READY) ## ruff and mypy
 	$(BIN)/ruff check .
