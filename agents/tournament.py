@@ -219,7 +219,7 @@ def draw_matrix(duels: Sequence[Duel], path: str | Path, title: str) -> None:
         margins[names.index(one.a), names.index(one.b)] = one.margin
     figure, axes = plt.subplots(figsize=(2.6 + 1.5 * len(names), 1.8 + 1.0 * len(names)), layout="constrained")
     top = float(np.nanmax(np.abs(margins))) or 1.0
-    image = axes.imshow(margins, cmap="RdYlGn", vmin=-top, vmax=top)
+    image = axes.imshow(margins, cmap="RdYlGn", vmin=-top, vmax=top, aspect="auto")
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
     axes.set_yticks(range(len(names)), names)
     axes.set_xlabel("the others being")
