@@ -227,7 +227,8 @@ def draw_matrix(duels: Sequence[Duel], path: str | Path, title: str) -> None:
     axes.set_title(title, fontsize=10)
     for one in duels:
         text = f"{one.margin:+.2f}\n[{one.low:+.2f}, {one.high:+.2f}]"
-        axes.text(names.index(one.b), names.index(one.a), text, ha="center", va="center", fontsize=9)
+        color = "white" if abs(one.margin) > 0.8 * top else "black"
+        axes.text(names.index(one.b), names.index(one.a), text, ha="center", va="center", fontsize=9, color=color)
     figure.colorbar(image, label="points minus the mean of the others")
     figure.savefig(path, dpi=130)
     plt.close(figure)

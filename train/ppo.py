@@ -223,11 +223,8 @@ class Trainer(BaseCallback):
         for name, one in duels.items():
             self.logger.record(f"score/{name}", one.margin)
         self._write({"decisions": self.num_timesteps, "seconds": round(self.seconds(), 1), "scores": scores})
-        draw_curves(
-            read_points(self.run / "curves.jsonl"),
-            self.run / "curves.png",
-            f"{config.name} ({config.game}, {config.rules().players} players)",
-        )
+        title = f"{config.name} ({config.game}, {config.rules().players} players)"
+        draw_curves(read_points(self.run / "curves.jsonl"), self.run / "curves.png", title)
         self.bar.set_postfix({name: f"{one.margin:+.1f}" for name, one in duels.items()})
         return {name: one.__dict__ for name, one in duels.items()}
 
