@@ -129,8 +129,8 @@ def of_rounds(
 
 
 def flatness(rates: Rates, setting: Setting) -> Target:
-    """The dearest decision of batches of 64 to 8192 tables over the cheapest."""
-    what, bound = f"{setting}, Batch of 64 to 8192: dearest decision over cheapest", 1.5
+    """The time a decision takes in batches of 64 to 8192 tables: the most over the least."""
+    what, bound = f"{setting}, Batch of 64 to 8192: most over least time a decision", 1.5
     names = [f"{setting}, Batch of {n}" for n in SIZES if n > 1]
     if not all(name in rates for name in names):
         return Target(what, bound, False, None)
