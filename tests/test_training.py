@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -224,6 +225,20 @@ def test_max_minutes_stop_a_run_and_more_of_them_let_it_go_on(tmp_path: Path, ca
     resume(run, "max_minutes=2.5")
     assert decisions_of(run) > 1536 and load_progress(latest_checkpoint(run) or run)["seconds"] >= 150
     assert load_config(run / "config.yaml").max_minutes == 2.5, "changes stay with the run"
+
+
+@pytest.mark.usefixtures("_clock_of_steps")
+def test_a_checkpoint_that_is_there_already_tells_of_no_snapshot_that_it_lacks(tmp_path: Path) -> None:
+    """The snapshot that is due there is taken when the run goes on, and again after a window that was cut off."""
+    run = start(tmp_path, decisions=512, evaluate_against=[])
+    checkpoint = latest_checkpoint(run)
+    assert checkpoint is not None
+    before = load_progress(checkpoint)
+    assert before["done_at"]["snapshot"] == 0 and load_snapshots(checkpoint) == []
+    resume(run, "decisions=100000", "window=1024", "max_minutes=1")
+    after = load_progress(checkpoint)
+    assert latest_checkpoint(run) == checkpoint and after["seconds"] >= 60
+    assert after == before | {"seconds": after["seconds"]} and load_snapshots(checkpoint) == []
 
 
 def test_a_run_of_less_than_a_window_does_not_learn_backwards(tmp_path: Path) -> None:
@@ -677,6 +692,27 @@ def test_a_resumed_run_has_the_opponents_that_its_config_names_now(tmp_path: Pat
 def test_decisions_that_were_not_learnt_from_are_not_counted(tmp_path: Path) -> None:
     run = start(tmp_path, decisions=10**6, max_minutes=0.2, evaluate_against=[])
     assert PolicyAgent.load(run / "policy.safetensors").card.decisions == 0 == decisions_of(run)
+
+
+@pytest.mark.usefixtures("_clock_of_steps")
+def test_the_command_to_go_on_can_be_pasted_whatever_the_folder_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "it's a folder"
+    folder.mkdir()
+    run = start(folder, decisions=10**6, max_minutes=1, evaluate_against=[])
+    words = shlex.split(capsys.readouterr().out.split("to go on: python train/ppo.py ")[1].split("\n")[0])
+    assert words == ["--resume", str(run), "max_minutes=0"]
+
+
+def test_a_file_that_cannot_be_written_ends_a_run_with_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = start(tmp_path, decisions=512, evaluate_against=[])
+    in_the_way = run / "evaluation.json.unfinished"
+    in_the_way.mkdir()
+    resume(run, "decisions=1024", status=1)
+    said = capsys.readouterr().err
+    assert str(in_the_way) in said and f"to go on from the latest checkpoint: python train/ppo.py --resume {run}\n" in said
+    in_the_way.rmdir()
+    resume(run)
+    assert decisions_of(run) == json.loads((run / "evaluation.json").read_text())["decisions"] == 1024
 
 
 def test_an_evaluation_of_other_weights_is_not_exported(tmp_path: Path, at: dict[int, Callable[[Trainer], None]]) -> None:

@@ -34,8 +34,8 @@ def save_checkpoint(run: Path, model: Any, snapshots: list[dict[str, np.ndarray]
         progress: Counters, ready for JSON.
     """
     final = run / "checkpoints" / f"{model.num_timesteps:012d}"
-    if final.exists():  # nothing has been learnt since, but time has passed; what is complete is never taken away
-        write_whole(final / "progress.json", json.dumps(progress))
+    if final.exists():  # nothing has been learnt since, but time has passed; what else is there belongs together and stays
+        write_whole(final / "progress.json", json.dumps(load_progress(final) | {"seconds": progress["seconds"]}))
         return final
     unfinished = run / "checkpoints" / "unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -259,7 +260,7 @@ def train(config: TrainConfig, run: Path, resume: Path | None = None) -> PolicyA
     if trainer.is_cut_short:
         print(
             f"stopped by max_minutes={config.max_minutes:g} after {trainer.learnt:,} of {config.decisions:,} decisions; "
-            f"to go on: python train/ppo.py --resume {run} max_minutes=0"
+            f"to go on: {how_to_resume(run)} max_minutes=0"
         )
     trainer.save()
     evaluation = trainer.evaluate()
@@ -332,6 +333,16 @@ def check_what_is_left(before: TrainConfig, config: TrainConfig, progress: dict[
     print(f"{over}={getattr(config, over)} are used up: the run is only evaluated and exported; to go on, add {over}=...")
 
 
+def quoted(path: Path) -> str:
+    """A path as a shell takes it."""
+    return shlex.quote(str(path))
+
+
+def how_to_resume(run: Path) -> str:
+    """The command that goes on with a run."""
+    return f"python train/ppo.py --resume {quoted(run)}"
+
+
 def new_run(name: str, root: Path) -> Path:
     """A folder for a run that does not exist yet: NAME, NAME-2, NAME-3 ..."""
     number = 1
@@ -373,7 +384,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             checkpoint = latest_checkpoint(run)
             config = load_config(run / "config.yaml", known.changes)
             if checkpoint is None:
-                raise ValueError(f"{run}: there is no checkpoint to go on from; start anew with --config {run / 'config.yaml'}")
+                raise ValueError(
+                    f"{run}: there is no checkpoint to go on from; start anew with --config {quoted(run / 'config.yaml')}"
+                )
             before = load_config(run / "config.yaml")
             check_resumed(before, config)
             progress = check_checkpoint(checkpoint)
@@ -393,8 +406,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         train(config, run, checkpoint)
     except KeyboardInterrupt:
-        print(f"\ninterrupted; to go on: python train/ppo.py --resume {run}", file=sys.stderr)
+        print(f"\ninterrupted; to go on: {how_to_resume(run)}", file=sys.stderr)
         return 130
+    except OSError as error:  # a full disk, a folder that was taken away
+        print(
+            f"\nerror: {error}; when that is mended, to go on from the latest checkpoint: {how_to_resume(run)}", file=sys.stderr
+        )
+        return 1
     if config.final_blocks and config.evaluate_against:
         try:
             final_tournament(config, run)
